@@ -1,0 +1,1 @@
+"""The only numba: arrays and scalars in, arrays out. No fastmath: order and infinities matter here."""

@@ -1,0 +1,53 @@
+"""How a kernel runs: compiled when the work is worth it, as plain Python when it is not.
+
+Importing numba takes longer than any graph of a few thousand edges needs, so small inputs run the very same
+function uncompiled. Tests run both ways and compare.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property, update_wrapper
+from typing import TYPE_CHECKING, Any, Generic, ParamSpec, TypeVar
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+SMALL = 20_000  # elements over all array arguments; below this, plain Python beats importing numba
+_parts: list[Callable[..., Any]] = []
+
+
+def part(function: Callable[P, R]) -> Callable[P, R]:
+    """Mark a small function that kernels call, so that it is compiled along with them."""
+    _parts.append(function)
+    return function
+
+
+class kernel(Generic[P, R]):  # noqa: N801 # used as a decorator
+    """A function of arrays and scalars that numba compiles on its first large input."""
+
+    def __init__(self, function: Callable[P, R]) -> None:
+        self.plain = function
+        update_wrapper(self, function)
+
+    @cached_property
+    def compiled(self) -> Callable[P, R]:
+        """The numba version, cached on disk between runs."""
+        from numba import njit
+        from numba.extending import register_jitable
+
+        while _parts:
+            register_jitable(_parts.pop())
+        return njit(cache=True)(self.plain)  # type: ignore[no-any-return] # numba has no type information
+
+    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
+        """Run compiled or plain, by the size of the input."""
+        size = sum(argument.size for argument in args if isinstance(argument, np.ndarray))
+        if size > SMALL:
+            return self.compiled(*args, **kwargs)
+        with np.errstate(all="ignore"):
+            return self.plain(*args, **kwargs)

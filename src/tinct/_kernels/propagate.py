@@ -1,0 +1,395 @@
+"""The optimal extension: the smallest bound that the fixed vertices put on the truth of every other vertex.
+
+Everything here works on *keys*, numbers that order probabilities and keep their relative precision at both ends
+of [0, 1]: odds p/(1 − p) for (ε, δ)-DP, probits for Gaussian DP. Fixed vertices act as two sources, one per colour.
+A value never travels through a fixed vertex: between fixed vertices every region has one colour, and if the fixed
+values can be extended at all, that is enough (docs/proofs/extension.md). ``worst_fixed_edge`` then finds out
+whether they can.
+
+One file on purpose: numba's disk cache notices a change only in the file of the kernel itself.
+
+``state[v]`` is the colour (0 or 1) of a vertex still to be settled, colour + 2 once it is, FIXED for sources. Two free
+neighbours of different colours mean that the fixed vertices miss a boundary edge. Each kernel returns how many vertices
+it settled, or −1 − e if entry e of ``indices`` is such an edge; it fills ``keys`` and consumes ``state``.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from tinct._kernels.compiling import kernel, part
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Floats = NDArray[np.float64]
+    Offsets = NDArray[np.int64]
+    Positions = NDArray[np.int32]
+    Small = NDArray[np.uint8]
+
+FIXED = 4
+HIGHEST = 4e307  # the odds that stand for "as good as certain"; only δ makes an outcome impossible
+MAX_CLASSES = 16
+# A float probability near 1 knows its complement only to this absolute error.
+_ULP_BELOW_ONE = 4.5e-16
+UNIFORM, CLASSES, DENSE = 0, 1, 2  # how an edge finds its parameters: the only one, by class, by edge
+
+
+@part
+def step(key: float, gain: float, shift: float, probit: bool) -> float:
+    """U on keys: one edge further (docs/theory.md §1). Parameters are (E, δ) for odds, (·, μ) for probits."""
+    if probit:
+        return key + shift
+    if key == np.inf:
+        return key
+    whole = 1.0 + key
+    if key * (gain + shift) <= 1.0 - shift:  # p ≤ (1 − δ)/(E + 1): the first branch, E·p + δ
+        return (gain * key + shift * whole) / (whole - gain * key - shift * whole)
+    left = 1.0 - shift * whole
+    if left <= 0.0:
+        return np.inf
+    return min((gain * key + (gain - 1.0) + shift * whole) / left, HIGHEST)
+
+
+@kernel
+def from_sources(
+    indptr: Offsets,
+    indices: Positions,
+    state: Small,
+    keys: Floats,
+    sources: Positions,
+    source_colors: Small,
+    source_keys: Floats,
+    gain: float,
+    shift: float,
+    probit: bool,
+) -> int:
+    """Settle all vertices when every edge has the same privacy.
+
+    Values leave in non-decreasing order and U is increasing, so newly reached vertices form a queue that is
+    always sorted: merging it with the sorted sources replaces a heap.
+    """
+    n = len(indptr) - 1
+    queue = np.empty(n, np.int32)
+    head = 0
+    tail = 0
+    at = 0
+    while head < tail or at < len(sources):
+        if head == tail or (at < len(sources) and source_keys[at] <= keys[queue[head]]):
+            v = sources[at]
+            color = source_colors[at]
+            following = step(source_keys[at], gain, shift, probit)
+            at += 1
+            for e in range(indptr[v], indptr[v + 1]):
+                w = indices[e]
+                if state[w] == color:
+                    state[w] = color + 2
+                    keys[w] = following
+                    queue[tail] = w
+                    tail += 1
+            continue
+        v = queue[head]
+        head += 1
+        if keys[v] == np.inf:
+            break  # everything left is certain
+        color = state[v] - 2
+        following = step(keys[v], gain, shift, probit)
+        for e in range(indptr[v], indptr[v + 1]):
+            w = indices[e]
+            found = state[w]
+            if found == color:
+                state[w] = color + 2
+                keys[w] = following
+                queue[tail] = w
+                tail += 1
+            elif found < FIXED and found != color + 2:
+                return -1 - e
+    return tail
+
+
+@kernel
+def by_classes(
+    indptr: Offsets,
+    indices: Positions,
+    classes: Small,
+    state: Small,
+    keys: Floats,
+    sources: Positions,
+    source_colors: Small,
+    source_keys: Floats,
+    gains: Floats,
+    shifts: Floats,
+    probit: bool,
+) -> int:
+    """Settle all vertices when the edges fall into at most 16 classes of privacy.
+
+    One queue per class, each sorted for the reason given in ``from_sources``. A vertex enters each queue at most
+    once, so all queues together hold no more entries than the graph has directed edges.
+    """
+    n = len(indptr) - 1
+    kinds = len(gains)
+    offsets = np.zeros(kinds + 1, np.int64)
+    for e in range(len(indices)):
+        offsets[classes[e] + 1] += 1
+    for c in range(kinds):
+        offsets[c + 1] = offsets[c] + min(offsets[c + 1], n)
+    vertex = np.empty(offsets[kinds], np.int32)
+    entry_keys = np.empty(offsets[kinds], np.float64)
+    heads = offsets[:kinds].copy()
+    tails = offsets[:kinds].copy()
+    entered = np.zeros(n, np.uint16)
+    following = np.empty(kinds, np.float64)
+    bits = np.array([1 << c for c in range(kinds)], np.uint16)
+    at = 0
+    settled = 0
+    while True:
+        best = np.inf
+        chosen = -1
+        for c in range(kinds):
+            while heads[c] < tails[c] and state[vertex[heads[c]]] >= 2:
+                heads[c] += 1
+            if heads[c] < tails[c] and entry_keys[heads[c]] < best:
+                best = entry_keys[heads[c]]
+                chosen = c
+        from_source = at < len(sources) and source_keys[at] <= best
+        if from_source:
+            v = sources[at]
+            color = source_colors[at]
+            key = source_keys[at]
+            at += 1
+        elif chosen >= 0:
+            v = vertex[heads[chosen]]
+            heads[chosen] += 1
+            color = state[v]
+            key = best
+            state[v] = color + 2
+            keys[v] = key
+            settled += 1
+        else:
+            break
+        for c in range(kinds):
+            following[c] = step(key, gains[c], shifts[c], probit)
+        for e in range(indptr[v], indptr[v + 1]):
+            w = indices[e]
+            if state[w] == color:
+                c = classes[e]
+                if entered[w] & bits[c] == 0:
+                    entered[w] |= bits[c]
+                    vertex[tails[c]] = w
+                    entry_keys[tails[c]] = following[c]
+                    tails[c] += 1
+            elif not from_source and state[w] < FIXED and state[w] != color + 2:
+                return -1 - e
+    return settled
+
+
+@kernel
+def by_heap(
+    indptr: Offsets,
+    indices: Positions,
+    state: Small,
+    keys: Floats,
+    sources: Positions,
+    source_colors: Small,
+    source_keys: Floats,
+    gains: Floats,
+    shifts: Floats,
+    probit: bool,
+) -> int:
+    """Settle all vertices when every directed edge has its own privacy.
+
+    Dijkstra's algorithm for increasing edge functions with U(a) ≥ a (Knuth 1977), on a four-ary heap. A vertex is
+    pushed again when its key falls; out-dated entries are skipped, and swept out when the heap is full, which
+    bounds the memory at two entries a vertex.
+    """
+    n = len(indptr) - 1
+    heap_keys = np.empty(2 * n + 2, np.float64)
+    heap = np.empty(2 * n + 2, np.int32)
+    size = 0
+    for at in range(len(sources)):
+        v = sources[at]
+        key = source_keys[at]
+        for e in range(indptr[v], indptr[v + 1]):
+            w = indices[e]
+            if state[w] == source_colors[at] and keys[w] > key:
+                following = step(key, gains[e], shifts[e], probit)
+                if following < keys[w]:
+                    keys[w] = following
+                    if size == len(heap):
+                        size = _sweep(heap_keys, heap, size, keys, state)
+                    size = _push(heap_keys, heap, size, following, w)
+    settled = 0
+    while size > 0:
+        v = heap[0]
+        key = heap_keys[0]
+        size = _drop_first(heap_keys, heap, size)
+        color = state[v]
+        if color >= 2:
+            continue
+        state[v] = color + 2
+        settled += 1
+        for e in range(indptr[v], indptr[v + 1]):
+            w = indices[e]
+            if state[w] == color:
+                if keys[w] > key:
+                    following = step(key, gains[e], shifts[e], probit)
+                    if following < keys[w]:
+                        keys[w] = following
+                        if size == len(heap):
+                            size = _sweep(heap_keys, heap, size, keys, state)
+                        size = _push(heap_keys, heap, size, following, w)
+            elif state[w] < FIXED and state[w] != color + 2:
+                return -1 - e
+    return settled
+
+
+@part
+def _push(heap_keys: Floats, heap: Positions, size: int, key: float, v: int) -> int:
+    """Add an entry; returns the heap's size."""
+    i = size
+    while i > 0:
+        parent = (i - 1) >> 2
+        if heap_keys[parent] <= key:
+            break
+        heap_keys[i] = heap_keys[parent]
+        heap[i] = heap[parent]
+        i = parent
+    heap_keys[i] = key
+    heap[i] = v
+    return size + 1
+
+
+@part
+def _drop_first(heap_keys: Floats, heap: Positions, size: int) -> int:
+    """Remove the smallest entry; returns the heap's size."""
+    size -= 1
+    key = heap_keys[size]
+    v = heap[size]
+    i = 0
+    while True:
+        child = 4 * i + 1
+        if child >= size:
+            break
+        least = child
+        for other in range(child + 1, min(child + 4, size)):
+            if heap_keys[other] < heap_keys[least]:
+                least = other
+        if heap_keys[least] >= key:
+            break
+        heap_keys[i] = heap_keys[least]
+        heap[i] = heap[least]
+        i = least
+    heap_keys[i] = key
+    heap[i] = v
+    return size
+
+
+@part
+def _sweep(heap_keys: Floats, heap: Positions, size: int, keys: Floats, state: Small) -> int:
+    """Keep only entries that are the current key of an unsettled vertex; returns the heap's size."""
+    kept = 0
+    for i in range(size):
+        if state[heap[i]] < 2 and heap_keys[i] == keys[heap[i]]:
+            kept = _push(heap_keys, heap, kept, heap_keys[i], heap[i])
+    return kept
+
+
+@kernel
+def missed_entry(indptr: Offsets, indices: Positions, state: Small) -> int:
+    """An edge between two unsettled vertices of different colours, or −1: for vertices that nothing reached."""
+    for v in range(len(indptr) - 1):
+        if state[v] < 2:
+            for e in range(indptr[v], indptr[v + 1]):
+                if state[indices[e]] < 2 and state[indices[e]] != state[v]:
+                    return e
+    return -1
+
+
+@kernel
+def level_table(levels: NDArray[np.int32], colors: Small, right: Floats, wrong: Floats, table: Floats) -> None:
+    """Truth and error by colour (row) and distance (column) to both columns of a table; certain where level is −1."""
+    for v in range(len(levels)):
+        color = colors[v]
+        if levels[v] < 0:
+            table[v, color] = 1.0
+            table[v, 1 - color] = 0.0
+        else:
+            table[v, color] = right[color, levels[v]]
+            table[v, 1 - color] = wrong[color, levels[v]]
+
+
+@kernel
+def odds_table(keys: Floats, colors: Small, fixed: Positions, table: Floats) -> None:
+    """Odds of the true colour (of the first colour for fixed vertices) to both columns of a table."""
+    for v in range(len(keys)):
+        small = 1.0 / (1.0 + keys[v])
+        table[v, colors[v]] = keys[v] * small if keys[v] < np.inf else 1.0
+        table[v, 1 - colors[v]] = small
+    for v in fixed:
+        small = 1.0 / (1.0 + keys[v])
+        table[v, 0] = keys[v] * small if keys[v] < np.inf else 1.0
+        table[v, 1] = small
+
+
+@kernel
+def worst_fixed_edge(
+    indptr: Offsets,
+    indices: Positions,
+    state: Small,
+    colors: Small,
+    keys: Floats,
+    fixed: Positions,
+    layout: int,
+    classes: Small,
+    gains: Floats,
+    shifts: Floats,
+    probit: bool,
+    tolerance: float,
+) -> tuple[int, int, int]:
+    """The fixed vertex, edge and colour whose bound is broken most, or (−1, −1, 0) if none is.
+
+    ``keys`` holds the key of the true colour for free vertices and of the first colour for fixed ones.
+    """
+    worst = 0.0
+    found_vertex, found_edge, found_color = -1, -1, 0
+    for u in fixed:
+        for e in range(indptr[u], indptr[u + 1]):
+            w = indices[e]
+            color = 0 if state[w] == FIXED else int(colors[w])
+            i = 0 if layout == UNIFORM else (int(classes[e]) if layout == CLASSES else e)
+            bound = step(keys[w], gains[i], shifts[i], probit)
+            value = keys[u] if color == 0 else _other(keys[u], probit)
+            excess = _excess(value, bound, probit, tolerance)
+            if excess > worst:
+                worst = excess
+                found_vertex, found_edge, found_color = u, e, color
+    return found_vertex, found_edge, found_color
+
+
+@part
+def _other(key: float, probit: bool) -> float:
+    """The key of the other colour."""
+    if probit:
+        return -key
+    return 1.0 / key if key > 0.0 else np.inf
+
+
+@part
+def _excess(value: float, bound: float, probit: bool, tolerance: float) -> float:
+    """By how much value exceeds bound on the key's own scale; 0 within tolerance or within rounding near 1."""
+    if value <= bound:
+        return 0.0
+    if probit:
+        if value - bound <= tolerance:
+            return 0.0
+        gap = 0.5 * (math.erfc(bound / math.sqrt(2.0)) - math.erfc(value / math.sqrt(2.0)))
+        return 0.0 if value > 0.0 and gap <= _ULP_BELOW_ONE else value - bound
+    if value <= bound * (1.0 + tolerance):
+        return 0.0
+    gap = 1.0 / (1.0 + bound) - 1.0 / (1.0 + value)
+    if value > 1.0 and gap <= _ULP_BELOW_ONE:
+        return 0.0
+    return value / bound if bound > 0.0 else np.inf

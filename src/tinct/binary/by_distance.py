@@ -1,0 +1,222 @@
+"""Mechanisms that treat all boundary vertices of a colour alike: closed form by distance."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from tinct._kernels.propagate import UNIFORM, level_table
+from tinct.binary.extension import extend_rows, require_two_colors
+from tinct.binary.single import homogeneous_at
+from tinct.errors import NotExtendable, ParameterError
+from tinct.graphs import Budget, DatasetGraph, ImplicitGraph
+from tinct.mechanism import Mechanism
+from tinct.privacy import SuitablePair
+from tinct.privacy.pairs import probabilities
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Floats = NDArray[np.float64]
+
+_TOLERANCE = 1e-12
+_CORNER_DEPTH = 64
+
+
+def balanced(graph: DatasetGraph | ImplicitGraph, privacy: Any, *, at: Any = None) -> Any:
+    """The optimal mechanism that favours neither colour: the same truth on every boundary vertex, as high as can be.
+
+    With ``at=vertex`` only the row of that vertex is computed; an implicit graph needs it.
+
+    >>> from tinct import Privacy, graphs
+    >>> balanced(graphs.majority(5), Privacy("ln 2", 0.1)).truth()
+    array([1. , 0.9, 0.7, 0.7, 0.9, 1. ])
+    """
+    if isinstance(graph, ImplicitGraph) or at is not None:
+        truth, error = privacy.balance if isinstance(privacy, SuitablePair) else (None, None)
+        return homogeneous_at(graph, privacy, (truth, error), (truth, error), at)
+    require_two_colors(graph)
+    budget = Budget(graph, privacy)
+    pairs = boundary_pairs(graph, budget)
+    truth, error = min((pair.balance for pair in pairs), default=(1.0, 0.0))
+    return _design(graph, privacy, budget, (truth, error), (truth, error))
+
+
+def homogeneous(
+    graph: DatasetGraph | ImplicitGraph, privacy: Any, first: float, second: float, *, at: Any = None
+) -> Any:
+    """The optimal mechanism whose truth is ``first`` on the first colour's boundary, ``second`` on the second's.
+
+    Not every pair is possible; ``frontier`` has those that are. With ``at=vertex`` only that row is computed.
+
+    >>> from tinct import Privacy, graphs
+    >>> homogeneous(graphs.line(2, 2), Privacy("ln 2"), 0.8, 0.5).truth().round(3)
+    array([0.9 , 0.8 , 0.5 , 0.75])
+    """
+    alphas = [float(probabilities(value, name)) for value, name in ((first, "first"), (second, "second"))]
+    rows = [(alpha, 1.0 - alpha) for alpha in alphas]
+    if isinstance(graph, ImplicitGraph) or at is not None:
+        return homogeneous_at(graph, privacy, rows[0], rows[1], at)
+    require_two_colors(graph)
+    budget = Budget(graph, privacy)
+    for pair in boundary_pairs(graph, budget):
+        require_achievable(pair, *alphas, graph.outputs)
+    return _design(graph, privacy, budget, rows[0], rows[1])
+
+
+def require_achievable(pair: SuitablePair, first: float, second: float, outputs: tuple[Any, ...]) -> None:
+    """Refuse boundary truths that no private mechanism has: one colour's truth bounds the other's."""
+    names = list(outputs) if len(outputs) == 2 else ["the first color", "the second color"]
+    for mine, theirs, name, other in ((first, second, *names), (second, first, *names[::-1])):
+        bound = float(pair.upper(1.0 - theirs))
+        if not mine <= bound + _TOLERANCE:
+            raise NotExtendable(
+                f"no private mechanism: truth {theirs:.6g} on the boundary of {other!r} allows at most {bound:.6g} on the "
+                f"boundary of {name!r}, not {mine:.6g}",
+                (pair, first, second),
+            )
+        low = float(pair.lower(1.0 - theirs))
+        if not mine >= low - _TOLERANCE:
+            raise NotExtendable(
+                f"no private mechanism: truth {theirs:.6g} on the boundary of {other!r} requires at least {low:.6g} on the "
+                f"boundary of {name!r}, not {mine:.6g}",
+                (pair, first, second),
+            )
+
+
+def boundary_pairs(graph: DatasetGraph, budget: Budget) -> list[SuitablePair]:
+    """The distinct suitable pairs on boundary edges; none if the graph has no boundary."""
+    codes = graph.coloring.codes
+    if budget.layout == UNIFORM:
+        return budget.pairs if (codes != codes[0]).any() and len(graph.indices) else []
+    rows = np.repeat(np.arange(len(graph), dtype=np.int32), np.diff(graph.indptr))
+    return budget.at_entries(np.flatnonzero(codes[rows] != codes[graph.indices]))
+
+
+def _design(
+    graph: DatasetGraph, privacy: Any, budget: Budget, first: tuple[float, float], second: tuple[float, float]
+) -> Mechanism:
+    distance, codes = graph.boundary_distance(), graph.coloring.codes
+    if budget.layout == UNIFORM:
+        table = _table_by_distance(budget.pairs[0], distance, codes, first, second)
+        return Mechanism.trusted(graph, table[:, : len(graph.outputs)], privacy)
+    on_boundary = distance == 0
+    truths, errors = np.array([first[0], second[1]]), np.array([first[1], second[0]])
+    of_first = np.where(on_boundary, truths[codes], np.nan)
+    of_second = np.where(on_boundary, errors[codes], np.nan)
+    return extend_rows(graph, privacy, budget, of_first, of_second)
+
+
+def _table_by_distance(
+    pair: SuitablePair,
+    distance: NDArray[np.int32],
+    codes: NDArray[np.uint8],
+    first: tuple[float, float],
+    second: tuple[float, float],
+) -> Floats:
+    steps = np.arange(int(distance.max(initial=0)) + 1)
+    walks = [pair.walk(steps, *row) for row in (first, second)]
+    table = np.empty((len(distance), 2))
+    right, wrong = (np.stack([walk[side] for walk in walks]) for side in (0, 1))
+    level_table(distance, codes, right, wrong, table)
+    return table
+
+
+class Frontier:
+    """All achievable pairs of truths on the two boundaries: the upper right edge of what privacy allows."""
+
+    def __init__(self, graph: DatasetGraph, privacy: Any) -> None:
+        require_two_colors(graph)
+        self.graph, self.privacy = graph, privacy
+        self._budget = Budget(graph, privacy)
+        self._pairs = boundary_pairs(graph, self._budget)
+        if not self._pairs:
+            raise ParameterError("the graph has no boundary: every vertex can be answered with certainty")
+
+    def second(self, first: Any) -> Any:
+        """The highest truth on the second colour's boundary when it is ``first`` on the first colour's."""
+        return np.minimum.reduce([pair.upper(1.0 - probabilities(first)) for pair in self._pairs])
+
+    def points(self, count: int = 101) -> Floats:
+        """``count`` points (first, second) along the frontier, both ends included."""
+        ends = min(float(pair.upper(0.0)) for pair in self._pairs), 1.0
+        first = np.linspace(*ends, count)
+        return np.column_stack([first, self.second(first)])
+
+    @property
+    def balanced(self) -> tuple[float, float]:
+        """The point with equal truths."""
+        alpha = min(pair.balance[0] for pair in self._pairs)
+        return alpha, alpha
+
+    def best(self, weights: Any = None) -> tuple[float, float]:
+        """The pair whose optimal mechanism has the largest weighted sum of truths over the vertices.
+
+        Args:
+            weights: ``{vertex: weight}`` or an array along the vertices, at least 0; all alike if left out.
+        """
+        weight = self._weights(weights)
+        distance, codes = self.graph.boundary_distance(), self.graph.coloring.codes
+        if self._budget.layout != UNIFORM:
+            return self._search(lambda alpha: float(weight @ homogeneous(self.graph, self.privacy, *alpha).truth()))
+        pair = self._budget.pairs[0]
+        inside = distance >= 0  # pieces without a boundary are certain whatever is chosen
+        heights = [np.bincount(distance[inside & (codes == code)], weight[inside & (codes == code)]) for code in (0, 1)]
+        steps = [np.arange(len(height)) for height in heights]
+        return self._search(
+            lambda alpha: sum(
+                float(height @ pair.walk(step, one, 1.0 - one)[0])
+                for height, step, one in zip(heights, steps, alpha, strict=True)
+            )
+        )
+
+    def _weights(self, weights: Any) -> Floats:
+        if weights is None:
+            return np.ones(len(self.graph))
+        if isinstance(weights, dict):
+            values = np.zeros(len(self.graph))
+            for vertex, weight in weights.items():
+                values[self.graph.position(vertex)] = weight
+        else:
+            values = np.asarray(weights, np.float64)
+        if values.shape != (len(self.graph),) or not ((values >= 0) & np.isfinite(values)).all():
+            raise ParameterError("weights must be finite numbers of at least 0, one for each vertex")
+        return values
+
+    def _search(self, value: Any) -> tuple[float, float]:
+        """Golden section for a concave function along the frontier, then the corners where U bends."""
+        low, high = min(float(pair.upper(0.0)) for pair in self._pairs), 1.0
+        ends = (low, high)
+        ratio = (5**0.5 - 1) / 2
+        while high - low > 1e-12:
+            left, right = high - ratio * (high - low), low + ratio * (high - low)
+            at_left, at_right = (value((one, float(self.second(one)))) for one in (left, right))
+            low, high = (low, right) if at_left >= at_right else (left, high)
+        middle = (low + high) / 2
+        # U is made of straight pieces for (ε, δ), so the best point is a corner: take it exactly if it is as good
+        corners = sorted([*ends, self.balanced[0], *self._corners()], key=lambda one: abs(one - middle))[:4]
+        best = max(corners, key=lambda one: value((one, float(self.second(one)))))
+        at_middle, at_best = (value((one, float(self.second(one)))) for one in (middle, best))
+        chosen = best if at_best >= at_middle * (1 - 1e-12) else middle
+        return chosen, float(self.second(chosen))
+
+    def _corners(self) -> list[float]:
+        """First coordinates at which the truth at some distance stops being a straight function of them."""
+        found: list[float] = []
+        for pair in self._pairs:
+            for bend in (pair.balance[1], 1.0 - float(pair.upper(0.0))):
+                back = pair.walk(np.arange(_CORNER_DEPTH), 1.0 - bend, bend)[1]
+                found += [*back.tolist(), *np.asarray(self.second(back)).tolist()]
+        return found
+
+
+def frontier(graph: DatasetGraph, privacy: Any) -> Frontier:
+    """The achievable pairs of truths on the two boundaries.
+
+    >>> from tinct import Privacy, graphs
+    >>> curve = frontier(graphs.line(3, 3), Privacy("ln 2"))
+    >>> curve.second([0.5, 2 / 3, 0.8]).round(3), curve.best()
+    (array([0.75 , 0.667, 0.4  ]), (0.6666666666666666, 0.6666666666666667))
+    """
+    return Frontier(graph, privacy)

@@ -1,0 +1,165 @@
+"""extend: the optimal mechanism from its values on a boundary-hitting set (docs/theory.md §3)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from tinct._kernels import propagate
+from tinct.binary.keys import from_keys, other_color, to_keys
+from tinct.binary.obstruction import not_extendable
+from tinct.binary.relaxation import relax
+from tinct.binary.single import extend_at
+from tinct.errors import ParameterError
+from tinct.graphs import Budget, DatasetGraph, ImplicitGraph
+from tinct.mechanism import Mechanism
+from tinct.privacy.pairs import probabilities
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Floats = NDArray[np.float64]
+
+TOLERANCE = 1e-9  # relative, on odds: fixed values may exceed their bound by this much
+
+
+def extend(
+    graph: DatasetGraph | ImplicitGraph,
+    privacy: Any,
+    fixed: Mapping[Any, float] | Callable[[Any], float | None] | NDArray[Any],
+    *,
+    at: Any = None,
+    least: float | None = None,
+) -> Any:
+    """The private mechanism that agrees with ``fixed`` and is at least as truthful everywhere as any other.
+
+    Args:
+        graph: A graph with two colours.
+        privacy: One suitable pair for all edges, ``{(u, v): pair}``, ``EdgePrivacy`` or ``EdgeClasses``. For an
+            implicit graph also a function of the two vertices.
+        fixed: ``{vertex: Pr[first color]}`` for a set of vertices that meets every edge between different colours;
+            or an array with one entry per vertex, NaN where free; or, with ``at``, a function of the vertex that
+            returns None where free.
+        at: Compute the row of this vertex only, and look at no more of the graph than that takes. The fixed
+            values are then taken to be extendable.
+        least: With ``at``, a number that no fixed probability of either colour is below (known from ``fixed`` unless
+            that is a function); the search may stop the earlier, the larger it is.
+
+    Returns:
+        A Mechanism; with ``at``, one row (the distribution at that vertex).
+
+    Raises:
+        NotExtendable: The fixed values contradict each other; ``witness`` says which, along which path.
+
+    >>> from tinct import Privacy, graphs
+    >>> path = graphs.DatasetGraph([(1, 2), (2, 3), (3, 4)], {2: "blue", 3: "blue", 1: "red", 4: "red"})
+    >>> extend(path, Privacy("ln 2"), {1: 0.3, 4: 0.1}).probability(2, "blue")
+    0.4
+    """
+    if at is not None or isinstance(graph, ImplicitGraph):
+        if at is None:
+            raise ParameterError("an implicit graph can be evaluated only one vertex at a time: give at=vertex")
+        return extend_at(graph, privacy, fixed, at, least)
+    require_two_colors(graph)
+    first = fixed_array(graph, fixed)
+    return extend_rows(graph, privacy, Budget(graph, privacy), first, 1.0 - first)
+
+
+def extend_rows(graph: DatasetGraph, privacy: Any, budget: Budget, first: Floats, second: Floats) -> Mechanism:
+    """The extension from both colours' probabilities along the vertices, NaN where free."""
+    chosen = np.flatnonzero(~np.isnan(first)).astype(np.int32)
+    if budget.coordinate is None:
+        table = relax(graph, budget, first, second, TOLERANCE)
+    else:
+        table = _propagate(graph, budget, chosen, first[chosen], second[chosen])
+    return Mechanism.trusted(graph, table, privacy)
+
+
+def _propagate(graph: DatasetGraph, budget: Budget, chosen: NDArray[np.int32], first: Floats, second: Floats) -> Floats:
+    scale = budget.coordinate or "odds"
+    probit = scale == "probit"
+    codes = graph.coloring.codes
+    state = codes.copy()
+    state[chosen] = propagate.FIXED
+    keys = np.full(len(graph), np.inf)
+    settled = _settle(graph, budget, state, keys, _sources(chosen, to_keys(first, second, scale), scale), probit)
+    if settled >= 0 and settled + len(chosen) < len(graph):
+        entry = propagate.missed_entry(graph.indptr, graph.indices, state)
+        settled = -1 - entry if entry >= 0 else settled
+    if settled < 0:
+        _refuse_missed_edge(graph, -1 - settled)
+    keys[chosen] = to_keys(first, second, scale)
+    gains, shifts = budget.parameters
+    vertex, entry, color = propagate.worst_fixed_edge(
+        graph.indptr, graph.indices, state, codes, keys, chosen,
+        budget.layout, budget.classes, gains, shifts, probit, TOLERANCE,
+    )  # fmt: skip
+    table = np.empty((len(graph), 2))
+    if probit:
+        key_of_first = np.where(codes == 0, keys, -keys)
+        key_of_first[chosen] = keys[chosen]
+        table[:, 0], table[:, 1] = from_keys(key_of_first, scale)
+    else:
+        propagate.odds_table(keys, codes, chosen, table)
+    table[chosen, 0], table[chosen, 1] = first, second
+    if vertex >= 0:
+        raise not_extendable(graph, budget, table, chosen, vertex, entry, color)
+    return table if len(graph.outputs) == 2 else np.ascontiguousarray(table[:, : len(graph.outputs)])
+
+
+def _sources(
+    chosen: NDArray[np.int32], keys: Floats, scale: str
+) -> tuple[NDArray[np.int32], NDArray[np.uint8], Floats]:
+    """Every fixed vertex as two sources, one per colour, sorted by key; certain ones bound nobody."""
+    both = np.concatenate([keys, other_color(keys, scale)])
+    order = np.argsort(both)
+    order = order[: np.searchsorted(both[order], np.inf)]
+    colors = (order >= len(keys)).astype(np.uint8)
+    return chosen[order % len(keys)] if len(keys) else chosen, colors, both[order]
+
+
+def _settle(
+    graph: DatasetGraph, budget: Budget, state: NDArray[np.uint8], keys: Floats, sources: Any, probit: bool
+) -> int:
+    if budget.layout == propagate.UNIFORM:
+        gain, shift = budget.pairs[0].step if budget.pairs else (1.0, 0.0)
+        return propagate.from_sources(graph.indptr, graph.indices, state, keys, *sources, gain, shift, probit)
+    if budget.layout == propagate.CLASSES and len(budget.pairs) <= propagate.MAX_CLASSES:
+        return propagate.by_classes(
+            graph.indptr, graph.indices, budget.classes, state, keys, *sources, *budget.parameters, probit
+        )
+    return propagate.by_heap(graph.indptr, graph.indices, state, keys, *sources, *budget.dense_parameters(), probit)
+
+
+def _refuse_missed_edge(graph: DatasetGraph, entry: int) -> None:
+    u = graph.vertices[int(np.searchsorted(graph.indptr, entry, side="right")) - 1]
+    v = graph.vertices[int(graph.indices[entry])]
+    raise ParameterError(f"edge ({u!r}, {v!r}) is not covered: fix {u!r} or {v!r} (they have different colors)")
+
+
+def require_two_colors(graph: DatasetGraph) -> None:
+    """Refuse graphs that are not a yes/no question."""
+    if graph.coloring.has_orders:
+        raise ParameterError("this graph has orders of preference: use tinct.rainbow, or color it with single answers")
+    if len(graph.outputs) > 2:
+        raise ParameterError(f"two colors are needed, this graph has {len(graph.outputs)}: {graph.outputs!r:.80}")
+
+
+def fixed_array(graph: DatasetGraph, fixed: Any) -> Floats:
+    """The fixed probabilities of the first colour along the vertices, NaN where free."""
+    if isinstance(fixed, Mapping):
+        values = np.full(len(graph), np.nan)
+        places = [graph.position(vertex) for vertex in fixed]
+        for place, (vertex, given) in zip(places, fixed.items(), strict=True):
+            values[place] = probabilities(given, f"the fixed value of {vertex!r}")
+        return values
+    if callable(fixed):
+        raise ParameterError("a function of fixed values needs at=vertex; for the whole graph give a mapping")
+    values = np.array(fixed, np.float64)
+    if values.shape != (len(graph),):
+        raise ParameterError(f"an array of fixed values needs one entry per vertex ({len(graph)}), NaN where free")
+    given_at = ~np.isnan(values)
+    values[given_at] = probabilities(values[given_at], "a fixed value")
+    return values

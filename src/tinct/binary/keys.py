@@ -1,0 +1,42 @@
+"""Between probabilities and the keys that the propagation kernels order them by."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from tinct.privacy.tradeoffs import probit
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Floats = NDArray[np.float64]
+
+
+def to_keys(p: Floats, q: Floats, coordinate: str) -> Floats:
+    """Keys of probabilities p whose complements are q."""
+    if coordinate == "probit":
+        return probit(p, q)
+    with np.errstate(divide="ignore"):
+        return np.asarray(p / q)
+
+
+def other_color(keys: Floats, coordinate: str) -> Floats:
+    """Keys of the complements."""
+    if coordinate == "probit":
+        return -keys
+    with np.errstate(divide="ignore"):
+        return np.asarray(1.0 / keys)
+
+
+def from_keys(keys: Floats, coordinate: str) -> tuple[Floats, Floats]:
+    """Probabilities and their complements, each with its own relative precision."""
+    if coordinate == "probit":
+        from scipy.special import ndtr
+
+        return ndtr(keys), ndtr(-keys)
+    q = 1.0 / (1.0 + keys)
+    with np.errstate(invalid="ignore"):
+        p = np.where(np.isinf(keys), 1.0, keys * q)
+    return p, q

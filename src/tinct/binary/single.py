@@ -1,0 +1,192 @@
+"""One row of the optimal mechanism, looking at no more of the graph than that takes.
+
+The region around the vertex is explored outward and never past a fixed vertex. Vertices on the rim, not yet expanded,
+stand for everything beyond: nothing out there can bound them below ``least``. Once the rim no longer matters for the
+row asked for, the search is over, whatever the size of the rest of the graph.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Callable, Mapping
+from itertools import count
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from tinct.errors import ParameterError
+from tinct.graphs import Budget, DatasetGraph, ImplicitGraph
+from tinct.privacy import SuitablePair
+from tinct.privacy.pairs import probabilities
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Row = tuple[float, float]  # Pr[first color], Pr[second color]
+
+MAX_VISITED = 1_000_000
+
+
+def extend_at(graph: DatasetGraph | ImplicitGraph, privacy: Any, fixed: Any, at: Any, least: float | None) -> Any:
+    """The row of ``at`` in the optimal extension of ``fixed``."""
+    rows = _fixed_rows(graph, fixed)
+    code = _code(graph, at)
+    if least is None:
+        known = [] if callable(fixed) else _known_values(graph, fixed)
+        least = min((row[code] for row in known), default=0.0)
+    return _search(graph, privacy, rows, at, float(probabilities(least, "least")))
+
+
+def homogeneous_at(graph: DatasetGraph | ImplicitGraph, privacy: Any, first: Row, second: Row, at: Any) -> Any:
+    """The row of ``at`` when all boundary vertices of a colour have the same (truth, error)."""
+    by_code = (first, second[::-1])
+
+    def rows(vertex: Any) -> Row | None:
+        code = _code(graph, vertex)
+        on_boundary = any(_code(graph, other) != code for other in graph.neighbors(vertex))
+        return by_code[code] if on_boundary else None
+
+    code = _code(graph, at)
+    return _search(graph, privacy, rows, at, by_code[code][code])
+
+
+def _search(
+    graph: DatasetGraph | ImplicitGraph,
+    privacy: Any,
+    rows: Callable[[Any], Row | None],
+    at: Any,
+    least: float,
+) -> NDArray[np.float64]:
+    own = rows(at)
+    if own is not None:
+        return np.array(own)
+    code, pair_of = _code(graph, at), _pair_function(graph, privacy)
+    near: dict[Any, list[Any]] = {}  # expanded free vertices and their neighbours
+    sources: dict[Any, Row] = {}
+    seen, rim = {at}, [at]
+    looked_at = 0
+    while True:
+        next_rim: list[Any] = []
+        for vertex in rim:
+            near[vertex] = graph.neighbors(vertex)
+            for other in near[vertex]:
+                if other in seen:
+                    continue
+                seen.add(other)
+                row = rows(other)
+                if row is not None:
+                    sources[other] = row
+                elif _code(graph, other) != code:
+                    raise ParameterError(
+                        f"edge ({vertex!r:.80}, {other!r:.80}) is not covered: fix one of its ends (they have different colors)"
+                    )
+                else:
+                    next_rim.append(other)
+            if len(seen) > MAX_VISITED:
+                raise ParameterError(
+                    f"{at!r:.80} is too far from the fixed vertices: {MAX_VISITED:,} vertices were visited without an answer; "
+                    "give a larger least, or build the graph"
+                )
+        rim = next_rim
+        # solving anew costs as much as the region is large: wait until it has grown, or there is a first answer
+        if not rim or (sources and len(seen) >= 1.5 * looked_at):
+            looked_at = len(seen)
+            found = _solve(near, sources, {}, pair_of, code, at)
+            if not rim or found <= _solve(near, sources, dict.fromkeys(rim, least), pair_of, code, at):
+                truth, error = found[0], -found[1]
+                return np.array([truth, error] if code == 0 else [error, truth])
+
+
+def _solve(
+    near: dict[Any, list[Any]],
+    sources: dict[Any, Row],
+    rim: dict[Any, float],
+    pair_of: Callable[[Any, Any], SuitablePair],
+    code: int,
+    at: Any,
+) -> tuple[float, float]:
+    """The smallest bound on ``at`` as (probability, −complement), which orders bounds even next to 1."""
+    order = count()  # breaks ties, so that vertices are never compared
+    heap = [((row[code], -row[1 - code]), next(order), vertex) for vertex, row in sources.items()]
+    heap += [((value, value - 1.0), next(order), vertex) for vertex, value in rim.items()]
+    heapq.heapify(heap)
+    back: dict[Any, list[Any]] = {}
+    for vertex, others in near.items():
+        for other in others:
+            if other in sources or other in rim:
+                back.setdefault(other, []).append(vertex)
+    done = set()
+    while heap:
+        value, _, vertex = heapq.heappop(heap)
+        if vertex == at:
+            return value
+        if vertex in done:
+            continue
+        done.add(vertex)
+        for other in near.get(vertex) or back.get(vertex, []):
+            if other in near and other not in done:
+                right, wrong = pair_of(vertex, other).walk(1, value[0], -value[1])
+                heapq.heappush(heap, ((float(right), -float(wrong)), next(order), other))
+    return 1.0, -0.0
+
+
+def _fixed_rows(graph: DatasetGraph | ImplicitGraph, fixed: Any) -> Callable[[Any], Row | None]:
+    if isinstance(fixed, Mapping):
+        look_up: Callable[[Any], Any] = fixed.get
+    elif callable(fixed):
+        look_up = fixed
+    elif isinstance(graph, DatasetGraph):
+        values = np.asarray(fixed, np.float64)
+        if values.shape != (len(graph),):
+            raise ParameterError(f"an array of fixed values needs one entry per vertex ({len(graph)}), NaN where free")
+
+        def look_up(vertex: Any) -> float | None:
+            value = float(values[graph.position(vertex)])
+            return None if np.isnan(value) else value
+
+    else:
+        raise ParameterError("fixed values must be a mapping or a function of the vertex")
+
+    def row(vertex: Any) -> Row | None:
+        value = look_up(vertex)
+        if value is None:
+            return None
+        first = float(probabilities(value, f"the fixed value of {vertex!r:.80}"))
+        return first, 1.0 - first
+
+    return row
+
+
+def _known_values(graph: DatasetGraph | ImplicitGraph, fixed: Any) -> list[Row]:
+    values = np.array(list(fixed.values()) if isinstance(fixed, Mapping) else fixed, np.float64)
+    if isinstance(graph, DatasetGraph) and isinstance(fixed, Mapping):
+        for vertex in fixed:
+            graph.position(vertex)
+    known = probabilities(values[~np.isnan(values)] if not isinstance(fixed, Mapping) else values, "a fixed value")
+    return [(float(value), 1.0 - float(value)) for value in known]
+
+
+def _code(graph: DatasetGraph | ImplicitGraph, vertex: Any) -> int:
+    if isinstance(graph, ImplicitGraph):
+        return graph.code(vertex)
+    return int(graph.coloring.codes[graph.position(vertex)])
+
+
+def _pair_function(graph: DatasetGraph | ImplicitGraph, privacy: Any) -> Callable[[Any, Any], SuitablePair]:
+    if isinstance(privacy, SuitablePair):
+        return lambda _u, _v: privacy
+    if isinstance(graph, ImplicitGraph):
+        if not callable(privacy):
+            raise ParameterError(
+                f"privacy on an implicit graph must be a Privacy or a function of two vertices, got {privacy!r:.80}"
+            )
+        function: Callable[[Any, Any], SuitablePair] = privacy
+        return function
+    budget = Budget(graph, privacy)
+
+    def of_edge(u: Any, v: Any) -> SuitablePair:
+        row, column = graph.position(u), graph.position(v)
+        entries = range(int(graph.indptr[row]), int(graph.indptr[row + 1]))
+        return budget.at_entry(next(entry for entry in entries if graph.indices[entry] == column))
+
+    return of_edge

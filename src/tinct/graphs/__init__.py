@@ -1,0 +1,29 @@
+"""Graphs of neighbouring datasets."""
+
+from tinct.graphs.boundary import Boundary, missed_edge, smallest_hitting_set
+from tinct.graphs.budgets import Budget, EdgeClasses, EdgePrivacy, personalized
+from tinct.graphs.builders import grid, histograms, hypercube, line, majority, threshold
+from tinct.graphs.dataset import DatasetGraph
+from tinct.graphs.implicit import ImplicitGraph, neighbors
+from tinct.graphs.morphisms import Morphism, boundary_morphism
+
+__all__ = [
+    "Boundary",
+    "Budget",
+    "DatasetGraph",
+    "EdgeClasses",
+    "EdgePrivacy",
+    "ImplicitGraph",
+    "Morphism",
+    "boundary_morphism",
+    "grid",
+    "histograms",
+    "hypercube",
+    "line",
+    "majority",
+    "missed_edge",
+    "neighbors",
+    "personalized",
+    "smallest_hitting_set",
+    "threshold",
+]

@@ -1,0 +1,242 @@
+"""Privacy along the edges: one for all, a few classes, or each edge its own ε and δ."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from tinct._kernels.propagate import CLASSES, DENSE, MAX_CLASSES, UNIFORM
+from tinct.errors import ParameterError
+from tinct.graphs.dataset import DatasetGraph
+from tinct.privacy import Privacy, SuitablePair
+from tinct.privacy.amounts import MAX_EPSILON
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, NDArray
+
+    Floats = NDArray[np.float64]
+
+
+_SAMPLE = 4096
+
+
+@dataclass(frozen=True)
+class EdgePrivacy:
+    """Each edge with its own ε and δ, as arrays.
+
+    ``epsilon`` and ``delta`` follow either the edges of the graph (``graph.ends``) or its directed entries
+    (``graph.indices``); the second is faster for large graphs and must be the same in both directions. ``delta``
+    may be one number for all edges.
+
+    >>> from tinct import balanced, graphs
+    >>> balanced(graphs.line(2, 1), EdgePrivacy([2.0, 1.0])).truth().round(4)
+    array([0.9636, 0.7311, 0.7311])
+    """
+
+    epsilon: Floats
+    delta: Floats
+
+    def __init__(self, epsilon: ArrayLike, delta: ArrayLike = 0.0) -> None:
+        try:
+            budgets = np.asarray(epsilon, np.float64)
+            slack = np.broadcast_to(np.asarray(delta, np.float64), budgets.shape)
+        except (TypeError, ValueError) as error:
+            raise ParameterError(f"epsilon and delta must be arrays of numbers of one length: {error}") from None
+        if budgets.ndim != 1:
+            raise ParameterError(f"epsilon along the edges must be one-dimensional, got shape {budgets.shape}")
+        _require_all(
+            (budgets >= 0) & (budgets <= MAX_EPSILON),
+            f"epsilon must be a number in [0, {MAX_EPSILON}]",
+            budgets,
+        )
+        _require_all((slack >= 0) & (slack < 1), "delta must be a number in [0, 1)", slack)
+        object.__setattr__(self, "epsilon", budgets)
+        object.__setattr__(self, "delta", slack)
+
+
+@dataclass(frozen=True)
+class EdgeClasses:
+    """A few budgets, and for every edge the number of the one it has.
+
+    ``numbers`` follows the edges of the graph or its directed entries, as in ``EdgePrivacy``.
+    """
+
+    pairs: tuple[SuitablePair, ...]
+    numbers: NDArray[Any]
+
+    def __init__(self, pairs: Sequence[SuitablePair], numbers: ArrayLike) -> None:
+        chosen = np.asarray(numbers)
+        if not pairs or not all(isinstance(pair, SuitablePair) for pair in pairs):
+            raise ParameterError("pairs must list at least one Privacy, GaussianDP or TradeOff")
+        good = chosen.ndim == 1 and chosen.dtype.kind in "iu" and ((chosen >= 0) & (chosen < len(pairs))).all()
+        if not good:
+            raise ParameterError(f"numbers must be whole numbers from 0 to {len(pairs) - 1}, one for each edge")
+        object.__setattr__(self, "pairs", tuple(pairs))
+        object.__setattr__(self, "numbers", chosen)
+
+
+class Budget:
+    """Any way to state privacy, brought to the form the designers use.
+
+    ``pairs`` are the distinct suitable pairs and ``classes`` says which of them each directed entry of the graph
+    has; with very many distinct ones (``layout`` DENSE) ``gains`` and ``shifts`` hold the parameters directly.
+    """
+
+    def __init__(self, graph: DatasetGraph, privacy: Any) -> None:
+        self.graph = graph
+        self.layout = UNIFORM
+        self.pairs: list[SuitablePair] = []
+        self.classes: NDArray[Any] = np.empty(0, np.uint8)
+        if isinstance(privacy, SuitablePair):
+            self.pairs = [privacy]
+        elif isinstance(privacy, EdgeClasses):
+            self._read_classes(privacy.pairs, privacy.numbers)
+        elif isinstance(privacy, Mapping):
+            self._read_mapping(privacy)
+        else:
+            self._read_arrays(_as_arrays(privacy))
+
+    def _read_mapping(self, privacy: Mapping[Any, Any]) -> None:
+        graph = self.graph
+        wanted = {frozenset(edge): number for number, edge in enumerate(graph.edges)}
+        distinct: dict[SuitablePair, int] = {}
+        of_edge = np.full(len(wanted), -1, np.int32)
+        for edge, pair in privacy.items():
+            number = wanted.get(frozenset(edge)) if isinstance(edge, tuple) and len(edge) == 2 else None
+            if number is None:
+                raise ParameterError(f"privacy is given for {edge!r:.80}, which is not an edge of the graph")
+            if not isinstance(pair, SuitablePair):
+                raise ParameterError(f"the privacy of edge {edge!r:.80} must be a Privacy, got {pair!r:.80}")
+            known = distinct.setdefault(pair, len(distinct))
+            if of_edge[number] not in (-1, known):
+                raise ParameterError(f"edge {edge!r:.80} is given two different budgets: give it one")
+            of_edge[number] = known
+        if (of_edge < 0).any():
+            raise ParameterError(f"no privacy is given for edge {graph.edges[int(np.argmin(of_edge))]!r}")
+        self._read_classes(list(distinct), of_edge)
+
+    def _read_classes(self, pairs: Sequence[SuitablePair], numbers: NDArray[Any]) -> None:
+        self.pairs = list(pairs)
+        if len(self.pairs) > 1:
+            self.layout = CLASSES
+            small = np.uint8 if len(self.pairs) <= MAX_CLASSES else np.int32
+            self.classes = self._along_entries(numbers).astype(small, copy=False)
+
+    def _along_entries(self, values: NDArray[Any]) -> NDArray[Any]:
+        entries = len(self.graph.indices)
+        if len(values) == entries:
+            return values
+        if len(values) * 2 == entries:
+            return values[self.graph.edge_ids]
+        raise ParameterError(
+            f"budgets for {len(values)} edges: give one per edge ({entries // 2}) or one per directed edge ({entries})"
+        )
+
+    def _read_arrays(self, privacy: EdgePrivacy) -> None:
+        epsilon, delta = self._along_entries(privacy.epsilon), self._along_entries(privacy.delta)
+        found = _few_distinct(epsilon, delta)
+        if found is None:
+            self.layout, self._epsilon, self._delta = DENSE, epsilon, delta
+            return
+        numbers = np.zeros(len(epsilon), np.uint8)
+        for number, (one, other) in enumerate(found[1:], start=1):
+            numbers[(epsilon == one) & (delta == other)] = number
+        self._read_classes([Privacy(*values) for values in found], numbers)
+
+    @cached_property
+    def coordinate(self) -> str | None:
+        """The scale all pairs share, or None if they share none."""
+        if self.layout == DENSE:
+            return "odds"
+        scales = {pair.coordinate for pair in self.pairs}
+        return scales.pop() if len(scales) == 1 else None
+
+    @cached_property
+    def parameters(self) -> tuple[Floats, Floats]:
+        """Gains and shifts: one per class, or one per directed entry when the layout is DENSE."""
+        if self.layout == DENSE:
+            return np.exp(self._epsilon), np.ascontiguousarray(self._delta)
+        steps = np.array([pair.step for pair in self.pairs], np.float64)
+        return np.ascontiguousarray(steps[:, 0]), np.ascontiguousarray(steps[:, 1])
+
+    def dense_parameters(self) -> tuple[Floats, Floats]:
+        """Gains and shifts for every directed entry, whatever the layout."""
+        gains, shifts = self.parameters
+        if self.layout == DENSE:
+            return gains, shifts
+        classes = self.classes if self.layout == CLASSES else np.zeros(len(self.graph.indices), np.uint8)
+        return gains[classes], shifts[classes]
+
+    def at_entries(self, entries: NDArray[Any]) -> list[SuitablePair]:
+        """The distinct pairs found at these directed entries."""
+        if self.layout == UNIFORM:
+            return self.pairs if len(entries) else []
+        if self.layout == CLASSES:
+            return [self.pairs[number] for number in np.unique(self.classes[entries])]
+        budgets = np.unique(np.column_stack([self._epsilon[entries], self._delta[entries]]), axis=0)
+        return [Privacy(epsilon, delta) for epsilon, delta in budgets.tolist()]
+
+    def at_entry(self, entry: int) -> SuitablePair:
+        """The pair of one directed entry."""
+        return self.at_entries(np.array([entry]))[0]
+
+
+def personalized(graph: DatasetGraph, budgets: Sequence[Any]) -> EdgeClasses:
+    """Privacy for graphs whose vertices are tuples, one coordinate per person: person i has ``budgets[i]``.
+
+    An edge on which coordinate i changes has the i-th budget, a Privacy or an epsilon.
+
+    >>> from tinct import balanced, graphs
+    >>> pair = graphs.hypercube(2, lambda bits: sum(bits) == 2)
+    >>> balanced(pair, personalized(pair, [0.5, 2.0])).row((0, 0)).round(3)
+    array([0.774, 0.226])
+    """
+    pairs = [budget if isinstance(budget, SuitablePair) else Privacy(budget) for budget in budgets]
+    widths = {len(vertex) if isinstance(vertex, tuple) else -1 for vertex in graph.vertices}
+    if widths != {len(pairs)}:
+        raise ParameterError(f"vertices must be tuples with one coordinate for each of the {len(pairs)} budgets")
+    rows = np.asarray(graph.vertices.rows if hasattr(graph.vertices, "rows") else list(graph.vertices))
+    changed = rows[graph.ends[:, 0]] != rows[graph.ends[:, 1]]
+    several = changed.sum(axis=1) != 1
+    if several.any():
+        raise ParameterError(
+            f"edge {graph.edges[int(np.argmax(several))]!r} changes several coordinates: nobody's budget fits it"
+        )
+    return EdgeClasses(pairs, changed.argmax(axis=1))
+
+
+def _as_arrays(privacy: Any) -> EdgePrivacy:
+    if isinstance(privacy, EdgePrivacy):
+        return privacy
+    if isinstance(privacy, tuple) and len(privacy) == 2:
+        return EdgePrivacy(*privacy)
+    raise ParameterError(
+        "privacy must be a Privacy, GaussianDP or TradeOff, a mapping {(u, v): Privacy}, EdgePrivacy or EdgeClasses, "
+        f"got {privacy!r:.80}"
+    )
+
+
+def _few_distinct(epsilon: Floats, delta: Floats) -> list[tuple[float, float]] | None:
+    """The distinct (ε, δ), or None as soon as they are more than the queues can serve."""
+    sample = np.column_stack([epsilon[:_SAMPLE], delta[:_SAMPLE]])
+    if len(np.unique(sample, axis=0)) > MAX_CLASSES:  # a look at the start spares many passes over long arrays
+        return None
+    found: list[tuple[float, float]] = []
+    rest = np.ones(len(epsilon), bool)
+    while len(found) <= MAX_CLASSES:
+        at = int(np.argmax(rest)) if len(rest) else 0
+        if not len(rest) or not rest[at]:
+            return found
+        found.append((float(epsilon[at]), float(delta[at])))
+        rest &= (epsilon != epsilon[at]) | (delta != delta[at])
+    return None
+
+
+def _require_all(good: NDArray[np.bool_], law: str, values: Floats) -> None:
+    if not good.all():
+        at = int(np.argmin(good))
+        raise ParameterError(f"{law}, got {values[at]} for edge number {at}")

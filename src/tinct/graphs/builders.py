@@ -1,0 +1,168 @@
+"""Graphs that come up again and again: lines, grids, hypercubes, histograms."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from itertools import combinations
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from tinct.errors import ParameterError
+from tinct.graphs.coloring import Coloring
+from tinct.graphs.csr import csr_of_pairs, require_memory
+from tinct.graphs.dataset import DatasetGraph
+from tinct.graphs.labels import Rows, Words
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+Color = Callable[[Any], Any]
+
+
+def line(n_first: int, n_second: int, colors: Sequence[Any] = ("blue", "red"), *, start: int = 1) -> DatasetGraph:
+    """``n_first`` vertices of the first colour, then ``n_second`` of the second, in a row, numbered from ``start``.
+
+    >>> line(2, 3).colors
+    {1: 'blue', 2: 'blue', 3: 'red', 4: 'red', 5: 'red'}
+    """
+    for name, size in (("n_first", n_first), ("n_second", n_second)):
+        _require_whole(name, size, at_least=0)
+    n = n_first + n_second
+    if n == 0 or len(tuple(colors)) != 2:
+        raise ParameterError("a line needs at least one vertex and two colors")
+    require_memory(n, n, "this line")
+    indptr = np.clip(2 * np.arange(n + 1, dtype=np.int64) - 1, 0, 2 * (n - 1))
+    indices = np.empty(2 * (n - 1), np.int32)
+    indices[0::2] = np.arange(1, n)
+    indices[1::2] = np.arange(n - 1)
+    codes = (np.arange(n) >= n_first).astype(np.uint8)
+    palette = tuple(colors)
+    return DatasetGraph.trusted(indptr, indices, Coloring(codes, palette, palette), range(start, start + n))
+
+
+def majority(n: int) -> DatasetGraph:
+    """How many of ``n`` people said yes, from 0 to n, and whether that is more than half; people may change their answer."""
+    return threshold(n, n // 2 + 1)
+
+
+def threshold(n: int, at_least: int) -> DatasetGraph:
+    """How many of ``n`` people said yes, from 0 to n, and whether at least ``at_least`` did.
+
+    >>> threshold(3, 2).colors
+    {0: 'no', 1: 'no', 2: 'yes', 3: 'yes'}
+    """
+    _require_whole("n", n, at_least=1)
+    _require_whole("at_least", at_least, at_least=1)
+    if at_least > n:
+        raise ParameterError(f"at_least must be between 1 and n = {n}, got {at_least}")
+    return line(at_least, n + 1 - at_least, ("no", "yes"), start=0)
+
+
+def grid(rows: int, columns: int, color: Color, *, vectorized: bool = False) -> DatasetGraph:
+    """A rectangle of points (row, column), neighbours side by side.
+
+    ``color`` is a function of the point, or, with ``vectorized``, of the whole array of points (one per row).
+    """
+    _require_whole("rows", rows, at_least=1)
+    _require_whole("columns", columns, at_least=1)
+    require_memory(rows * columns, 2 * rows * columns, f"a {rows} × {columns} grid")
+    at = np.arange(rows * columns, dtype=np.int32).reshape(rows, columns)
+    first = np.concatenate([at[:, :-1].ravel(), at[:-1].ravel()])
+    second = np.concatenate([at[:, 1:].ravel(), at[1:].ravel()])
+    return _build(first, second, Words((rows, columns)), color, vectorized)
+
+
+def hypercube(n: int, color: Color, *, vectorized: bool = False) -> DatasetGraph:
+    """All answers of ``n`` people to a yes/no question, as tuples of 0 and 1; neighbours differ in one person.
+
+    ``color`` is a function of the tuple, or, with ``vectorized``, of the whole array of tuples (one per row).
+
+    >>> hypercube(3, lambda bits: sum(bits) >= 2).boundary_distance()
+    array([1, 0, 0, 0, 0, 0, 0, 1], dtype=int32)
+    """
+    _require_whole("n", n, at_least=1)
+    require_memory(2**n, n * 2 ** (n - 1), f"the {n}-cube")
+    vertices = np.arange(2**n, dtype=np.int32)
+    masks = np.array([1 << bit for bit in range(n)], np.int32)
+    indices = (vertices[:, None] ^ masks[None, :]).ravel()
+    indptr = np.arange(0, n * 2**n + 1, n, dtype=np.int64)
+    names = Words((2,) * n)
+    return DatasetGraph.trusted(indptr, indices, _color(names, color, vectorized), names)
+
+
+def histograms(n: int, k: int, color: Color, neighbors: str = "replace", *, vectorized: bool = False) -> DatasetGraph:
+    """Counts of ``n`` people over ``k`` categories, as tuples.
+
+    With ``neighbors="replace"`` n is public and one person may change category; with ``"add-remove"`` the vertices
+    are all counts of at most n people and one person may join or leave. ``color`` is a function of the tuple, or,
+    with ``vectorized``, of the whole array of tuples (one per row).
+
+    >>> histograms(2, 2, lambda h: h[0] > h[1]).colors
+    {(0, 2): False, (1, 1): False, (2, 0): True}
+    """
+    _require_whole("n", n, at_least=1)
+    _require_whole("k", k, at_least=2)
+    if neighbors not in ("replace", "add-remove"):
+        raise ParameterError(f"neighbors must be 'replace' or 'add-remove', got {neighbors!r}")
+    # with a hidden category for the people who stay away, add-remove is replace between it and the others
+    width = k if neighbors == "replace" else k + 1
+    size = math.comb(n + width - 1, width - 1)
+    require_memory(size, size * k * (k - 1) // 2, f"histograms({n}, {k})")
+    rows = _compositions(n, width)
+    moves = combinations(range(k), 2) if neighbors == "replace" else [(k, category) for category in range(k)]
+    first, second = [], []
+    for giver, taker in moves:
+        able = np.flatnonzero(rows[:, giver] > 0)
+        moved = rows[able]
+        moved[:, giver] -= 1
+        moved[:, taker] += 1
+        first.append(able)
+        second.append(_rank(moved, n))
+    return _build(np.concatenate(first), np.concatenate(second), Rows(rows[:, :k].copy()), color, vectorized)
+
+
+def _compositions(n: int, k: int) -> NDArray[np.int32]:
+    """All ways to write n as an ordered sum of k counts, in lexicographic order: bars among stars."""
+    bars = np.array(list(combinations(range(n + k - 1), k - 1)), np.int32).reshape(-1, k - 1)
+    edges = np.column_stack([np.full(len(bars), -1, np.int32), bars, np.full(len(bars), n + k - 1, np.int32)])
+    return np.diff(edges, axis=1).astype(np.int32) - 1
+
+
+def _rank(rows: NDArray[np.int32], n: int) -> NDArray[np.int64]:
+    """The positions of rows in the lexicographic order of ``_compositions``."""
+    k = rows.shape[1]
+    rank = np.zeros(len(rows), np.int64)
+    left = np.full(len(rows), n, np.int64)
+    for at in range(k - 1):
+        parts = k - 1 - at
+        ways = np.array([math.comb(m + parts - 1, parts - 1) for m in range(n + 1)], np.int64)
+        upto = np.concatenate([[0], np.cumsum(ways)])
+        # all rows with a smaller count here: sums of the rest from left − count + 1 to left
+        rank += upto[left + 1] - upto[left - rows[:, at] + 1]
+        left -= rows[:, at]
+    return rank
+
+
+def _build(
+    first: NDArray[Any], second: NDArray[Any], names: Words | Rows, color: Color, vectorized: bool
+) -> DatasetGraph:
+    indptr, indices = csr_of_pairs(len(names), first, second)
+    return DatasetGraph.trusted(indptr, indices, _color(names, color, vectorized), names)
+
+
+def _color(names: Words | Rows, color: Color, vectorized: bool) -> Coloring:
+    if not vectorized:
+        return Coloring.of([color(name) for name in names])
+    colors = np.asarray(color(names.rows))
+    if colors.shape != (len(names),):
+        raise ParameterError(f"a vectorized color function must return {len(names):,} colors, got shape {colors.shape}")
+    return Coloring.of(colors)
+
+
+def _require_whole(name: str, value: Any, *, at_least: int) -> None:
+    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < at_least:
+        raise ParameterError(f"{name} must be a whole number of at least {at_least}, got {value!r:.80}")

@@ -1,0 +1,224 @@
+"""DatasetGraph: datasets as vertices, neighbours as edges, the query's answer as colour."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from tinct._kernels import levels
+from tinct.errors import ParameterError
+from tinct.graphs import interop
+from tinct.graphs.boundary import Boundary
+from tinct.graphs.coloring import Coloring
+from tinct.graphs.csr import edges_to_csr, number_edges, require_simple_symmetric
+from tinct.graphs.labels import Names, Vertex
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, NDArray
+
+Color = Any
+
+
+class DatasetGraph:
+    """A graph of neighbouring datasets, each with the true answer of the query as its colour.
+
+    A graph is undirected, without self-loops, and is never changed after it was built.
+
+    Args:
+        edges: Pairs of neighbouring vertices; any hashable may be a vertex. A pair given twice counts once.
+        colors: ``{vertex: color}`` or a function of the vertex. A color that is a tuple is an order of
+            preference over the answers, best first.
+        vertices: All vertices in their order. Left out, it is the order of ``colors`` if that is a mapping, else
+            the order in which the edges name them.
+        outputs: The answers in their order. Left out, it is the order in which ``vertices`` show them.
+        disconnected: Allow a graph in several pieces. In a piece with one color only, answering the truth with
+            certainty is private for the neighbours given; that is often not what was meant, so it must be confirmed.
+
+    >>> graph = DatasetGraph([("a", "b"), ("b", "c")], {"a": "no", "b": "no", "c": "yes"})
+    >>> graph.outputs, graph.boundary().edges, graph.boundary_distance()
+    (('no', 'yes'), [('b', 'c')], array([1, 0, 0], dtype=int32))
+    """
+
+    def __init__(
+        self,
+        edges: Iterable[tuple[Vertex, Vertex]],
+        colors: Mapping[Any, Color] | Callable[[Any], Color],
+        *,
+        vertices: Iterable[Vertex] | None = None,
+        outputs: Sequence[Any] | None = None,
+        disconnected: bool = False,
+    ) -> None:
+        pairs = [_pair(edge) for edge in edges]
+        if vertices is None:
+            vertices = colors if isinstance(colors, Mapping) else (vertex for pair in pairs for vertex in pair)
+        self.vertices: Sequence[Any] = Names(dict.fromkeys(vertices))
+        if not len(self.vertices):
+            raise ParameterError("the graph is empty: give at least one vertex")
+        self.coloring = Coloring.of(_colors_of(self.vertices, colors), outputs)
+        ends = np.array([[self._end(vertex, pair) for vertex in pair] for pair in pairs], np.int32).reshape(-1, 2)
+        self.indptr, self.indices, self.ends, self.edge_ids = edges_to_csr(ends, self.vertices)
+        self._require_connected(disconnected)
+
+    def _end(self, vertex: Vertex, pair: tuple[Vertex, Vertex]) -> int:
+        try:
+            return self.vertices.index(vertex)
+        except ValueError:
+            raise ParameterError(f"edge {pair!r} names {vertex!r}, which is not among the vertices") from None
+
+    @classmethod
+    def from_csr(
+        cls,
+        indptr: ArrayLike,
+        indices: ArrayLike,
+        colors: Sequence[Color] | NDArray[Any],
+        *,
+        vertices: Sequence[Vertex] | None = None,
+        outputs: Sequence[Any] | None = None,
+        disconnected: bool = False,
+    ) -> DatasetGraph:
+        """A graph from compressed sparse rows that list each edge in both directions.
+
+        Vertices are 0, 1, … unless named. Arrays of the right type (int64 and int32) are used without copying.
+        """
+        indptr, indices = require_simple_symmetric(indptr, indices)
+        graph = cls.trusted(indptr, indices, Coloring.of(colors, outputs), vertices)
+        if len(graph.coloring.codes) != len(indptr) - 1:
+            raise ParameterError(
+                f"colors must have one entry per vertex: {len(indptr) - 1} vertices, {len(colors)} colors"
+            )
+        graph._require_connected(disconnected)
+        return graph
+
+    @classmethod
+    def trusted(
+        cls,
+        indptr: NDArray[np.int64],
+        indices: NDArray[np.int32],
+        coloring: Coloring,
+        vertices: Sequence[Vertex] | None = None,
+    ) -> DatasetGraph:
+        """A graph from arrays that are known to be right: for builders, which make connected graphs."""
+        graph = cls.__new__(cls)
+        graph.vertices = range(len(indptr) - 1) if vertices is None else vertices
+        graph.coloring = coloring
+        graph.indptr, graph.indices = indptr, indices
+        return graph
+
+    # the edges, numbered
+
+    @cached_property
+    def ends(self) -> NDArray[np.int32]:
+        """The edges as pairs of positions, one row per edge, in the order that per-edge arrays follow."""
+        return number_edges(self.indptr, self.indices)[0]
+
+    @cached_property
+    def edge_ids(self) -> NDArray[np.int32]:
+        """For every entry of ``indices`` the row of ``ends`` it belongs to."""
+        return number_edges(self.indptr, self.indices)[1]
+
+    @property
+    def edges(self) -> list[tuple[Any, Any]]:
+        """The edges as pairs of vertices."""
+        return [(self.vertices[u], self.vertices[v]) for u, v in self.ends.tolist()]
+
+    # the colours
+
+    @property
+    def outputs(self) -> tuple[Any, ...]:
+        """All possible answers; the first is the one whose probability ``extend`` is given."""
+        return self.coloring.outputs
+
+    @property
+    def colors(self) -> dict[Any, Color]:
+        """The colour of every vertex."""
+        palette = self.coloring.palette
+        return {vertex: palette[code] for vertex, code in zip(self.vertices, self.coloring.codes.tolist(), strict=True)}
+
+    def recolored(self, colors: Mapping[Any, Color] | Callable[[Any], Color], **options: Any) -> DatasetGraph:
+        """The same graph for another query. ``outputs`` may be given as for a new graph."""
+        coloring = Coloring.of(_colors_of(self.vertices, colors), **options)
+        return DatasetGraph.trusted(self.indptr, self.indices, coloring, self.vertices)
+
+    # where things are
+
+    def __len__(self) -> int:
+        return len(self.vertices)
+
+    def __repr__(self) -> str:
+        edges = len(self.indices) // 2
+        return f"<DatasetGraph: {len(self):,} vertices, {edges:,} edges, outputs {self.outputs!r:.60}>"
+
+    def position(self, vertex: Vertex) -> int:
+        """The row of a vertex."""
+        try:
+            return self.vertices.index(vertex)
+        except (ValueError, TypeError):
+            raise ParameterError(f"{vertex!r:.80} is not a vertex of this graph") from None
+
+    def neighbors(self, vertex: Vertex) -> list[Any]:
+        """The neighbours of a vertex."""
+        at = self.position(vertex)
+        return [self.vertices[w] for w in self.indices[self.indptr[at] : self.indptr[at + 1]].tolist()]
+
+    def components(self) -> NDArray[np.int32]:
+        """For every vertex the number of its connected piece, counted from 0."""
+        return levels.component_labels(self.indptr, self.indices)
+
+    def boundary(self) -> Boundary:
+        """The edges whose ends differ in colour, and the vertices on them."""
+        return Boundary.of(self)
+
+    def boundary_distance(self) -> NDArray[np.int32]:
+        """For every vertex the distance to the nearest boundary vertex of its own colour; −1 where there is none."""
+        return levels.boundary_levels(self.indptr, self.indices, self.coloring.codes)
+
+    def _require_connected(self, disconnected: bool) -> None:
+        if disconnected:
+            return
+        labels = self.components()
+        if labels.max() > 0:
+            stranger = self.vertices[int(np.argmax(labels > 0))]
+            raise ParameterError(
+                f"the graph is in {int(labels.max()) + 1} pieces ({stranger!r} cannot be reached from "
+                f"{self.vertices[0]!r}); a piece with one color is answered with certainty, so confirm it with disconnected=True"
+            )
+
+    # other libraries
+
+    @classmethod
+    def from_networkx(cls, graph: Any, color: str | Callable[[Any], Color] = "color", **options: Any) -> DatasetGraph:
+        """A graph from NetworkX; ``color`` is the name of a node attribute, or a function of the node."""
+        return cls(*interop.read_networkx(graph, color), vertices=list(graph.nodes), **options)
+
+    def to_networkx(self, color: str = "color") -> Any:
+        """This graph as a NetworkX graph with the colour as a node attribute."""
+        return interop.write_networkx(self, color)
+
+    @classmethod
+    def from_scipy(cls, matrix: Any, colors: Sequence[Color], **options: Any) -> DatasetGraph:
+        """A graph from a symmetric SciPy sparse matrix: non-zero entries are edges."""
+        return cls.from_csr(*interop.read_scipy(matrix), colors, **options)
+
+    def to_scipy(self) -> Any:
+        """The adjacency matrix as a SciPy sparse array."""
+        return interop.write_scipy(self)
+
+
+def _pair(edge: Any) -> tuple[Any, Any]:
+    try:
+        first, second = edge
+    except (TypeError, ValueError):
+        raise ParameterError(f"an edge must be a pair of vertices, got {edge!r:.80}") from None
+    return first, second
+
+
+def _colors_of(vertices: Sequence[Any], colors: Any) -> list[Color]:
+    if callable(colors):
+        return [colors(vertex) for vertex in vertices]
+    missing = next((vertex for vertex in vertices if vertex not in colors), None)
+    if missing is not None:
+        raise ParameterError(f"vertex {missing!r} has no color: add it to colors")
+    return [colors[vertex] for vertex in vertices]

@@ -1,0 +1,54 @@
+"""A graph that is never built: neighbours are a function, so that 2^200 vertices are no obstacle."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from tinct.errors import ParameterError
+
+
+@dataclass(frozen=True)
+class ImplicitGraph:
+    """A graph given by a neighbour function, for evaluating a mechanism at single vertices.
+
+    The two colours are ``outputs``; its first is the one whose probability ``extend`` is given.
+    """
+
+    function: Callable[[Any], Iterable[Any]]
+    color: Callable[[Any], Any]
+    outputs: tuple[Any, Any]
+
+    def neighbors(self, vertex: Any) -> list[Any]:
+        """The neighbours of a vertex."""
+        found = list(self.function(vertex))
+        if vertex in found:
+            raise ParameterError(f"the neighbour function lists {vertex!r:.80} as its own neighbour")
+        return found
+
+    def code(self, vertex: Any) -> int:
+        """0 for the first colour, 1 for the second."""
+        color = self.color(vertex)
+        if color not in self.outputs:
+            raise ParameterError(f"the color of {vertex!r:.80} must be one of {self.outputs!r}, got {color!r}")
+        return self.outputs.index(color)
+
+
+def neighbors(
+    function: Callable[[Any], Iterable[Any]],
+    color: Callable[[Any], Any],
+    outputs: Iterable[Any] = (False, True),
+) -> ImplicitGraph:
+    """A graph given by a neighbour function and a colour function with values in ``outputs``.
+
+    >>> votes = neighbors(
+    ...     lambda v: [v ^ (1 << person) for person in range(200)], lambda v: v.bit_count() > 100
+    ... )
+    >>> len(votes.neighbors(0))
+    200
+    """
+    answers = tuple(outputs)
+    if len(answers) != 2 or answers[0] == answers[1]:
+        raise ParameterError(f"an implicit graph needs two different outputs, got {answers!r}")
+    return ImplicitGraph(function, color, (answers[0], answers[1]))

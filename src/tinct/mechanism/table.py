@@ -1,0 +1,168 @@
+"""Mechanism: for every vertex of a dataset graph a distribution over the answers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from tinct.errors import ParameterError
+from tinct.graphs import DatasetGraph, Morphism
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from numpy.typing import ArrayLike, NDArray
+
+    Floats = NDArray[np.float64]
+
+ROW_SUM_TOLERANCE = 1e-9
+
+
+@dataclass(frozen=True, eq=False, init=False)
+class Mechanism:
+    """A table of probabilities: one row per vertex of the graph, one column per output.
+
+    Args:
+        graph: The dataset graph.
+        table: Probabilities; every row sums to 1 within 1e-9.
+        privacy: What the mechanism was designed for, if anything; ``verify`` finds out what it really has.
+
+    >>> from tinct import Privacy, balanced, graphs
+    >>> mechanism = balanced(graphs.line(2, 2), Privacy("ln 2", 0.1))
+    >>> mechanism.row(1), mechanism.probability(1, "blue")
+    (array([0.9, 0.1]), 0.9)
+    """
+
+    graph: DatasetGraph
+    table: Floats
+    privacy: Any = None
+
+    def __init__(self, graph: DatasetGraph, table: ArrayLike, privacy: Any = None) -> None:
+        object.__setattr__(self, "graph", graph)
+        object.__setattr__(self, "table", require_table(graph, table))
+        object.__setattr__(self, "privacy", privacy)
+
+    @classmethod
+    def trusted(cls, graph: DatasetGraph, table: Floats, privacy: Any) -> Mechanism:
+        """A mechanism from a table that is known to be right: for designers."""
+        mechanism = cls.__new__(cls)
+        table.flags.writeable = False
+        for name, value in (("graph", graph), ("table", table), ("privacy", privacy)):
+            object.__setattr__(mechanism, name, value)
+        return mechanism
+
+    @property
+    def outputs(self) -> tuple[Any, ...]:
+        """The answers, in the order of the columns."""
+        return self.graph.outputs
+
+    @property
+    def vertices(self) -> Sequence[Any]:
+        """The datasets, in the order of the rows."""
+        return self.graph.vertices
+
+    def row(self, vertex: Any) -> Floats:
+        """The distribution at one vertex."""
+        row: Floats = self.table[self.graph.position(vertex)]
+        return row
+
+    def probability(self, vertex: Any, output: Any) -> float:
+        """Pr[M(vertex) = output]."""
+        if output not in self.outputs:
+            raise ParameterError(f"{output!r:.80} is not an output: choose from {self.outputs!r}")
+        return float(self.row(vertex)[self.outputs.index(output)])
+
+    def truth(self) -> Floats:
+        """For every vertex the probability of its true (or most preferred) answer."""
+        return np.take_along_axis(self.table, self.graph.coloring.true_outputs()[:, None].astype(np.intp), 1)[:, 0]
+
+    def prefixes(self) -> Floats:
+        """For every vertex the probabilities of its best answer, its two best, and so on, without the last, 1."""
+        coloring = self.graph.coloring
+        if coloring.has_orders:
+            orders = np.array([[self.outputs.index(answer) for answer in order] for order in coloring.palette])
+            ordered = np.take_along_axis(self.table, orders[coloring.codes], 1)
+            return np.cumsum(ordered, axis=1)[:, :-1]
+        return self.truth()[:, None]
+
+    def dominates(self, other: Mechanism, *, tolerance: float = 1e-12) -> bool:
+        """Whether this mechanism is at least as truthful as another at every vertex, up to rounding.
+
+        With orders of preference, every set of the k best answers must be at least as likely.
+        """
+        self._require_comparable(other)
+        return bool((self.prefixes() >= other.prefixes() - tolerance).all())
+
+    def _require_comparable(self, other: Mechanism) -> None:
+        same = self.outputs == other.outputs and len(self.graph) == len(other.graph)
+        if not same or (self.graph is not other.graph and self.graph.colors != other.graph.colors):
+            raise ParameterError(
+                "mechanisms can be compared only on the same vertices with the same colors and outputs"
+            )
+
+    def pullback(self, morphism: Any, graph: DatasetGraph) -> Mechanism:
+        """The mechanism M(g(v)) on ``graph``, for a morphism g from it to this mechanism's graph.
+
+        ``morphism`` may be a Morphism or anything that makes one. If this mechanism is private, so is the result.
+        """
+        if not isinstance(morphism, Morphism):
+            morphism = Morphism(graph, self.graph, morphism)
+        if morphism.source is not graph or morphism.target is not self.graph:
+            raise ParameterError("the morphism must go from the given graph to this mechanism's graph")
+        if set(graph.outputs) != set(self.outputs):
+            raise ParameterError(f"both graphs need the same outputs: {graph.outputs!r} against {self.outputs!r}")
+        columns = [self.outputs.index(output) for output in graph.outputs]
+        return Mechanism(graph, self.table[morphism.image][:, columns], self.privacy)
+
+    def to_json(self, path: str | Path) -> None:
+        """Write the mechanism with its graph to a JSON file."""
+        from tinct.mechanism import files
+
+        files.write_mechanism(self, path)
+
+    @classmethod
+    def from_json(cls, path: str | Path) -> Mechanism:
+        """Read a mechanism that ``to_json`` wrote; the table is checked, nothing in the file is believed."""
+        from tinct.mechanism import files
+
+        return files.read_mechanism(path)
+
+    def to_csv(self, path: str | Path) -> None:
+        """Write the table as CSV: one row per vertex, with its colour and the probability of every output."""
+        from tinct.mechanism import files
+
+        files.write_table(self, path)
+
+    def plot(self, **options: Any) -> Any:
+        """Draw the truth against the distance to the boundary; needs the ``plot`` extra."""
+        from tinct import plots
+
+        return plots.mechanism(self, **options)
+
+    def __repr__(self) -> str:
+        return f"<Mechanism: {len(self.graph):,} vertices, outputs {self.outputs!r:.60}, for {self.privacy!r:.60}>"
+
+
+def require_table(graph: DatasetGraph, table: ArrayLike) -> Floats:
+    """The table as a read-only float array, if it fits the graph and every row is a distribution."""
+    try:
+        values = np.array(table, np.float64)
+    except (TypeError, ValueError):
+        raise ParameterError("a table must be an array of numbers") from None
+    shape = (len(graph), len(graph.outputs))
+    if values.shape != shape:
+        raise ParameterError(
+            f"the table must have {shape[0]} rows (vertices) and {shape[1]} columns (outputs), got {values.shape}"
+        )
+    good = (values >= 0).all(axis=1) & (np.abs(values.sum(axis=1) - 1.0) <= ROW_SUM_TOLERANCE)
+    if not good.all():
+        at = int(np.argmin(good))
+        raise ParameterError(
+            f"row {graph.vertices[at]!r} is not a distribution: {values[at].tolist()} sums to {values[at].sum():.12g}; "
+            f"entries must be at least 0 and sum to 1 within {ROW_SUM_TOLERANCE:g}"
+        )
+    values.flags.writeable = False
+    return values

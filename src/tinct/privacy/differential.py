@@ -1,0 +1,138 @@
+"""(ε, δ)-differential privacy as a suitable pair, in closed form at every distance."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from tinct.errors import ParameterError
+from tinct.privacy.amounts import MAX_EPSILON, Amount, rational, shown
+from tinct.privacy.pairs import SuitablePair, distances
+from tinct.privacy.stable import Power
+
+if TYPE_CHECKING:
+    from fractions import Fraction
+
+    from numpy.typing import ArrayLike
+
+    from tinct.privacy.pairs import Floats
+
+TINY = float(np.finfo(np.float64).tiny)
+
+
+@dataclass(frozen=True, init=False, repr=False)
+class Privacy(SuitablePair):
+    """(ε, δ)-differential privacy between neighbours.
+
+    ``epsilon`` and ``delta`` may be numbers, Fractions, or text such as ``"0.1"``, ``"1/3"``, ``"ln 2"``,
+    ``"log(3)"``. The exact value is kept in ``exact_epsilon`` and ``exact_delta``; ``epsilon`` and ``delta`` are
+    the nearest floats.
+
+    >>> Privacy("ln 2", 0.1)
+    Privacy('ln 2', 0.1)
+    >>> Privacy("ln 2", 0.1).upper(0.58)
+    0.84
+    """
+
+    exact_epsilon: Amount
+    exact_delta: Fraction
+
+    coordinate = "odds"
+
+    def __init__(self, epsilon: Any, delta: Any = 0) -> None:
+        exact_epsilon = _checked_epsilon(epsilon)
+        exact_delta = rational(delta, "delta")
+        if not 0 <= exact_delta < 1:
+            raise ParameterError(f"delta must be a number in [0, 1), got {delta}")
+        object.__setattr__(self, "exact_epsilon", exact_epsilon)
+        object.__setattr__(self, "exact_delta", exact_delta)
+
+    def __repr__(self) -> str:
+        epsilon = self.exact_epsilon
+        texts = [repr(str(epsilon)) if epsilon.is_log else shown(epsilon.value)]
+        return f"Privacy({', '.join([*texts, shown(self.exact_delta)] if self.exact_delta else texts)})"
+
+    @cached_property
+    def epsilon(self) -> float:
+        """ε as a float."""
+        return float(self.exact_epsilon)
+
+    @cached_property
+    def delta(self) -> float:
+        """δ as a float."""
+        return float(self.exact_delta)
+
+    @property
+    def growth(self) -> float:
+        """E = e^ε as a float."""
+        return self.exact_epsilon.growth
+
+    @cached_property
+    def step(self) -> tuple[float, float]:  # type: ignore[override] # computed here, a constant in the base class
+        """(E, δ)."""
+        return self.growth, self.delta
+
+    @cached_property
+    def balance(self) -> tuple[float, float]:
+        """(E + δ)/(E + 1) and (1 − δ)/(E + 1)."""
+        return (self.growth + self.delta) / (self.growth + 1.0), float(1 - self.exact_delta) / (self.growth + 1.0)
+
+    def walk(self, distance: ArrayLike, a: ArrayLike, b: ArrayLike) -> tuple[Floats, Floats]:
+        """U^distance(a) and 1 − U^distance(a), each with its own relative precision, where b = 1 − a."""
+        steps, start, rest = np.broadcast_arrays(
+            distances(distance), np.asarray(a, np.float64), np.asarray(b, np.float64)
+        )
+        if self.epsilon == 0:
+            moved = steps * self.delta
+            return np.minimum(1.0, start + moved), np.maximum(0.0, rest - moved)
+        with np.errstate(over="ignore", under="ignore", invalid="ignore"):
+            return self._closed_form(steps, start, rest)
+
+    def _closed_form(self, steps: Any, start: Floats, rest: Floats) -> tuple[Floats, Floats]:
+        # docs/theory.md §2: up to τ steps multiply the probability, the others shrink the error
+        rising = np.minimum(steps, self._transition(start)).astype(np.int64)
+        rise, fall = Power(rising, self.exact_epsilon), Power(steps - rising, self.exact_epsilon)
+        least = self.exact_epsilon.growth_minus_one
+        risen = rise.rise(start) + rise.rise_less_one(self.delta) / least
+        risen = np.where(rising == 0, start, np.minimum(1.0, risen))
+        left = np.where(rising == 0, rest, 1.0 - risen)
+        fallen = fall.decay(left) - self.delta * fall.one_less_decay() / least
+        # An outcome that can happen is never rounded to one that cannot: δ = 0 would make that infinite ε.
+        floor = TINY if self.delta == 0 else 0.0
+        fallen = np.where(left > 0, np.maximum(fallen, floor), 0.0)
+        falling = steps > rising
+        return np.where(falling, 1.0 - fallen, risen), np.where(falling, fallen, left)
+
+    def _upper(self, a: Floats) -> Floats:
+        growth, delta = self.step
+        return np.minimum(np.minimum(growth * a + delta, 1.0 - (1.0 - a - delta) / growth), 1.0)
+
+    def _transition(self, a: Floats) -> Floats:
+        growth, delta = self.step
+        if self.epsilon == 0:
+            gap = np.maximum(0.0, self.balance[1] - a)
+            with np.errstate(divide="ignore", invalid="ignore"):
+                return np.where(gap > 0, np.ceil(gap / delta), 0.0)
+        least = self.exact_epsilon.growth_minus_one
+        with np.errstate(divide="ignore"):
+            if delta == 0:  # the same formula with E − 1 cancelled, which a tiny E − 1 would otherwise underflow
+                logarithm = -np.log(growth + 1.0) - np.log(a)
+            else:
+                logarithm = np.log(least + 2.0 * delta) - np.log(growth + 1.0) - np.log(a * least + delta)
+        return np.maximum(0.0, np.ceil(logarithm / self.epsilon))
+
+
+def _checked_epsilon(given: Any) -> Amount:
+    try:
+        amount = Amount.parse(given, "epsilon")
+    except ParameterError as error:
+        if isinstance(given, float):  # not finite
+            raise ParameterError(f"epsilon must be a number in [0, {MAX_EPSILON}], got {given}") from None
+        raise error
+    in_range = amount.value >= 1 if amount.is_log else amount.value >= 0
+    if not (in_range and float(amount) <= MAX_EPSILON):
+        raise ParameterError(f"epsilon must be a number in [0, {MAX_EPSILON}], got {given}")
+    return amount

@@ -1,7 +1,7 @@
 """What people would otherwise run on a yes/no question, as mechanisms to compare with.
 
-Each is private for the graph it is given: the noise is added to the position on the boundary line (colour and distance to
-the boundary), which changes by at most one between neighbours.
+Each is private for the graph it is given: the noise is added to the position on the boundary line (colour and distance
+to the boundary), which changes by at most one between neighbours.
 """
 
 from __future__ import annotations

@@ -21,7 +21,7 @@ class FileError(TinctError):
     """A file is missing, unreadable, or not what it says it is."""
 
 
-class _Witnessed(TinctError):
+class _Witnessed(TinctError):  # noqa: N818 # never raised itself
     """An error that carries the objects which prove it."""
 
     def __init__(self, message: str, witness: Any) -> None:
@@ -44,5 +44,5 @@ class NotPrivate(_Witnessed):
     """A mechanism violates the privacy it was checked against; ``witness`` has the edge and the event."""
 
 
-class BudgetExceeded(TinctError):
+class BudgetExceeded(TinctError):  # noqa: N818 # a public name; it reads as what happened
     """A request would spend more privacy than is left."""

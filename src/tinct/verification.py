@@ -52,8 +52,8 @@ class Verdict:
 
     Attributes:
         private: Whether every edge satisfies its privacy, up to the tolerance.
-        epsilon: The least ε for which the table is private at the given δ (0 if the notion has none); infinite if no ε is
-            enough. With a budget for each edge, the largest that any edge needs at its own δ.
+        epsilon: The least ε for which the table is private at the given δ (0 if the notion has none); infinite if no ε
+            is enough. With a budget for each edge, the largest that any edge needs at its own δ.
         delta: The least δ for which the table is private at the given ε (0 if the notion has none).
         witness: The worst edge and event, whether or not they break the privacy; None for a graph without edges.
         tolerance: The relative slack that was granted to e^ε and to δ (absolute, for other notions of privacy).

@@ -42,7 +42,8 @@ class kernel(Generic[P, R]):  # noqa: N801 # used as a decorator
 
         while _parts:
             register_jitable(_parts.pop())
-        return njit(cache=True)(self.plain)  # type: ignore[no-any-return] # numba has no type information
+        compiled: Callable[P, R] = njit(cache=True)(self.plain)
+        return compiled
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
         """Run compiled or plain, by the size of the input."""

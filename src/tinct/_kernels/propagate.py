@@ -9,8 +9,8 @@ whether they can.
 One file on purpose: numba's disk cache notices a change only in the file of the kernel itself.
 
 ``state[v]`` is the colour (0 or 1) of a vertex still to be settled, colour + 2 once it is, FIXED for sources. Two free
-neighbours of different colours mean that the fixed vertices miss a boundary edge. Each kernel returns how many vertices
-it settled, or −1 − e if entry e of ``indices`` is such an edge; it fills ``keys`` and consumes ``state``.
+neighbours of different colours mean that the fixed vertices miss a boundary edge. Each kernel fills ``keys``, which
+must come as infinity, and returns how many vertices it reached, or −1 − e if entry e of ``indices`` is such an edge.
 """
 
 from __future__ import annotations
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 FIXED = 4
 HIGHEST = 4e307  # the odds that stand for "as good as certain"; only δ makes an outcome impossible
 MAX_CLASSES = 16
+_ABSENT = -2  # in a linked list of vertices: stands in none
 # A float probability near 1 knows its complement only to this absolute error.
 _ULP_BELOW_ONE = 4.5e-16
 UNIFORM, CLASSES, DENSE = 0, 1, 2  # how an edge finds its parameters: the only one, by class, by edge
@@ -187,6 +188,120 @@ def by_classes(
 
 
 @kernel
+def by_buckets(
+    indptr: Offsets,
+    indices: Positions,
+    state: Small,
+    keys: Floats,
+    sources: Positions,
+    source_colors: Small,
+    source_keys: Floats,
+    gains: Floats,
+    shifts: Floats,
+    bits: int,
+) -> int:
+    """Settle all vertices when every directed edge has its own (ε, δ), on odds; leaves ``state`` as it is.
+
+    A bucket holds the vertices whose odds share the exponent and the first ``bits`` bits of the mantissa. The lowest
+    bucket is worked off until nothing in it changes any more; whatever leaves it goes to higher buckets, since keys
+    only grow along edges. Working through a bucket in the order of the vertices keeps memory access local, which is
+    why this beats a heap. A vertex stands in one bucket at a time, in a doubly linked list.
+    """
+    n = len(indptr) - 1
+    pattern = keys.view(np.int64)  # non-negative floats are ordered like their bit patterns
+    drop = 52 - bits
+    last = np.array([HIGHEST]).view(np.int64)[0] >> drop
+    first = np.full(last + 1, -1, np.int32)
+    after = np.empty(n, np.int32)
+    before = np.full(n, _ABSENT, np.int32)
+    batch = np.empty(n, np.int32)
+    reached = 0
+    for at in range(len(sources)):
+        reached += _relax(
+            indptr, indices, state, keys, pattern, sources[at], source_keys[at], source_colors[at], True,
+            gains, shifts, drop, first, after, before,
+        )  # fmt: skip
+    bucket = 0
+    while bucket <= last:
+        v = first[bucket]
+        if v < 0:
+            bucket += 1
+            continue
+        first[bucket] = -1
+        count = 0
+        while v >= 0:
+            batch[count] = v
+            count += 1
+            before[v] = _ABSENT
+            v = after[v]
+        batch[:count].sort()
+        for i in range(count):
+            v = batch[i]
+            found = _relax(
+                indptr, indices, state, keys, pattern, v, keys[v], state[v], False,
+                gains, shifts, drop, first, after, before,
+            )  # fmt: skip
+            if found < 0:
+                return found
+            reached += found
+    return reached
+
+
+@part
+def _relax(
+    indptr: Offsets,
+    indices: Positions,
+    state: Small,
+    keys: Floats,
+    pattern: Offsets,
+    v: int,
+    key: float,
+    color: int,
+    is_source: bool,
+    gains: Floats,
+    shifts: Floats,
+    drop: int,
+    first: Positions,
+    after: Positions,
+    before: Positions,
+) -> int:
+    """Lower the keys of v's neighbours and move them between buckets; returns how many had none before."""
+    reached = 0
+    for e in range(indptr[v], indptr[v + 1]):
+        w = indices[e]
+        if state[w] != color:
+            if not is_source and state[w] < FIXED:
+                return -1 - e
+            continue
+        old = keys[w]
+        if old <= key:
+            continue
+        new = step(key, gains[e], shifts[e], False)
+        if new >= old:
+            continue
+        was = pattern[w] >> drop
+        keys[w] = new
+        now = pattern[w] >> drop
+        if old == np.inf:
+            reached += 1
+        if before[w] != _ABSENT:
+            if now == was:
+                continue
+            if before[w] >= 0:
+                after[before[w]] = after[w]
+            else:
+                first[was] = after[w]
+            if after[w] >= 0:
+                before[after[w]] = before[w]
+        after[w] = first[now]
+        before[w] = -1
+        if first[now] >= 0:
+            before[first[now]] = w
+        first[now] = w
+    return reached
+
+
+@kernel
 def by_heap(
     indptr: Offsets,
     indices: Positions,
@@ -298,12 +413,13 @@ def _sweep(heap_keys: Floats, heap: Positions, size: int, keys: Floats, state: S
 
 
 @kernel
-def missed_entry(indptr: Offsets, indices: Positions, state: Small) -> int:
-    """An edge between two unsettled vertices of different colours, or −1: for vertices that nothing reached."""
+def missed_entry(indptr: Offsets, indices: Positions, state: Small, keys: Floats) -> int:
+    """An edge between two free vertices of different colours that no bound reached, or −1."""
     for v in range(len(indptr) - 1):
-        if state[v] < 2:
+        if keys[v] == np.inf and state[v] < FIXED:
             for e in range(indptr[v], indptr[v + 1]):
-                if state[indices[e]] < 2 and state[indices[e]] != state[v]:
+                w = indices[e]
+                if keys[w] == np.inf and state[w] < FIXED and (state[w] & 1) != (state[v] & 1):
                     return e
     return -1
 

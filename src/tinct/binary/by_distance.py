@@ -18,6 +18,8 @@ from tinct.privacy.pairs import probabilities
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from tinct.binary.single import Row
+
     Floats = NDArray[np.float64]
 
 _TOLERANCE = 1e-12
@@ -33,14 +35,8 @@ def balanced(graph: DatasetGraph | ImplicitGraph, privacy: Any, *, at: Any = Non
     >>> balanced(graphs.majority(5), Privacy("ln 2", 0.1)).truth()
     array([1. , 0.9, 0.7, 0.7, 0.9, 1. ])
     """
-    if isinstance(graph, ImplicitGraph) or at is not None:
-        truth, error = privacy.balance if isinstance(privacy, SuitablePair) else (None, None)
-        return homogeneous_at(graph, privacy, (truth, error), (truth, error), at)
-    require_two_colors(graph)
-    budget = Budget(graph, privacy)
-    pairs = boundary_pairs(graph, budget)
-    truth, error = min((pair.balance for pair in pairs), default=(1.0, 0.0))
-    return _design(graph, privacy, budget, (truth, error), (truth, error))
+    row = min((pair.balance for pair in _pairs_between_colors(graph, privacy)), default=(1.0, 0.0))
+    return _design(graph, privacy, row, row, at)
 
 
 def homogeneous(
@@ -51,38 +47,39 @@ def homogeneous(
     Not every pair is possible; ``frontier`` has those that are. With ``at=vertex`` only that row is computed.
 
     >>> from tinct import Privacy, graphs
-    >>> homogeneous(graphs.line(2, 2), Privacy("ln 2"), 0.8, 0.5).truth().round(3)
-    array([0.9 , 0.8 , 0.5 , 0.75])
+    >>> homogeneous(graphs.line(2, 2), Privacy("ln 2"), 0.8, 0.4).truth().round(3)
+    array([0.9, 0.8, 0.4, 0.7])
     """
-    alphas = [float(probabilities(value, name)) for value, name in ((first, "first"), (second, "second"))]
-    rows = [(alpha, 1.0 - alpha) for alpha in alphas]
-    if isinstance(graph, ImplicitGraph) or at is not None:
-        return homogeneous_at(graph, privacy, rows[0], rows[1], at)
-    require_two_colors(graph)
-    budget = Budget(graph, privacy)
-    for pair in boundary_pairs(graph, budget):
-        require_achievable(pair, *alphas, graph.outputs)
-    return _design(graph, privacy, budget, rows[0], rows[1])
+    one = float(probabilities(first, "first"))
+    other = float(probabilities(second, "second"))
+    for pair in _pairs_between_colors(graph, privacy):
+        _require_achievable(pair, one, other, graph.outputs)
+    return _design(graph, privacy, (one, 1.0 - one), (other, 1.0 - other), at)
 
 
-def require_achievable(pair: SuitablePair, first: float, second: float, outputs: tuple[Any, ...]) -> None:
-    """Refuse boundary truths that no private mechanism has: one colour's truth bounds the other's."""
-    names = list(outputs) if len(outputs) == 2 else ["the first color", "the second color"]
-    for mine, theirs, name, other in ((first, second, *names), (second, first, *names[::-1])):
-        bound = float(pair.upper(1.0 - theirs))
-        if not mine <= bound + _TOLERANCE:
-            raise NotExtendable(
-                f"no private mechanism: truth {theirs:.6g} on the boundary of {other!r} allows at most {bound:.6g} on the "
-                f"boundary of {name!r}, not {mine:.6g}",
-                (pair, first, second),
-            )
-        low = float(pair.lower(1.0 - theirs))
-        if not mine >= low - _TOLERANCE:
-            raise NotExtendable(
-                f"no private mechanism: truth {theirs:.6g} on the boundary of {other!r} requires at least {low:.6g} on the "
-                f"boundary of {name!r}, not {mine:.6g}",
-                (pair, first, second),
-            )
+def _require_achievable(pair: SuitablePair, first: float, second: float, outputs: tuple[Any, ...]) -> None:
+    """Refuse boundary truths that no private mechanism has: one colour's truth bounds the other's on both sides."""
+    names = outputs if len(outputs) == 2 else ("the first color", "the second color")
+    low, high = float(pair.lower(1.0 - first)), float(pair.upper(1.0 - first))
+    if not low - _TOLERANCE <= second <= high + _TOLERANCE:
+        bound = f"at most {high:.6g}" if second > high else f"at least {low:.6g}"
+        raise NotExtendable(
+            f"no private mechanism: truth {first:.6g} on the boundary of {names[0]!r} allows {bound} on the boundary "
+            f"of {names[1]!r}, not {second:.6g}",
+            (pair, first, second),
+        )
+
+
+def _pairs_between_colors(graph: DatasetGraph | ImplicitGraph, privacy: Any) -> list[SuitablePair]:
+    """The privacy of boundary edges, as far as it is known without walking an implicit graph."""
+    if isinstance(graph, DatasetGraph):
+        require_two_colors(graph)
+        return boundary_pairs(graph, Budget(graph, privacy))
+    if not isinstance(privacy, SuitablePair):
+        raise ParameterError(
+            "boundary truths on an implicit graph need one Privacy for all edges; use extend with fixed="
+        )
+    return [privacy]
 
 
 def boundary_pairs(graph: DatasetGraph, budget: Budget) -> list[SuitablePair]:
@@ -94,17 +91,17 @@ def boundary_pairs(graph: DatasetGraph, budget: Budget) -> list[SuitablePair]:
     return budget.at_entries(np.flatnonzero(codes[rows] != codes[graph.indices]))
 
 
-def _design(
-    graph: DatasetGraph, privacy: Any, budget: Budget, first: tuple[float, float], second: tuple[float, float]
-) -> Mechanism:
+def _design(graph: DatasetGraph | ImplicitGraph, privacy: Any, first: Row, second: Row, at: Any) -> Any:
+    """The mechanism, or one row of it, from (truth, error) on the two boundaries."""
+    if at is not None or isinstance(graph, ImplicitGraph):
+        return homogeneous_at(graph, privacy, first, second, at)
+    budget = Budget(graph, privacy)
     distance, codes = graph.boundary_distance(), graph.coloring.codes
     if budget.layout == UNIFORM:
         table = _table_by_distance(budget.pairs[0], distance, codes, first, second)
         return Mechanism.trusted(graph, table[:, : len(graph.outputs)], privacy)
-    on_boundary = distance == 0
-    truths, errors = np.array([first[0], second[1]]), np.array([first[1], second[0]])
-    of_first = np.where(on_boundary, truths[codes], np.nan)
-    of_second = np.where(on_boundary, errors[codes], np.nan)
+    of_first = np.where(distance == 0, np.array([first[0], second[1]])[codes], np.nan)
+    of_second = np.where(distance == 0, np.array([first[1], second[0]])[codes], np.nan)
     return extend_rows(graph, privacy, budget, of_first, of_second)
 
 
@@ -112,8 +109,8 @@ def _table_by_distance(
     pair: SuitablePair,
     distance: NDArray[np.int32],
     codes: NDArray[np.uint8],
-    first: tuple[float, float],
-    second: tuple[float, float],
+    first: Row,
+    second: Row,
 ) -> Floats:
     steps = np.arange(int(distance.max(initial=0)) + 1)
     walks = [pair.walk(steps, *row) for row in (first, second)]
@@ -136,7 +133,8 @@ class Frontier:
 
     def second(self, first: Any) -> Any:
         """The highest truth on the second colour's boundary when it is ``first`` on the first colour's."""
-        return np.minimum.reduce([pair.upper(1.0 - probabilities(first)) for pair in self._pairs])
+        rest = 1.0 - probabilities(first)
+        return np.minimum.reduce([np.asarray(pair.upper(rest)) for pair in self._pairs])
 
     def points(self, count: int = 101) -> Floats:
         """``count`` points (first, second) along the frontier, both ends included."""
@@ -195,10 +193,10 @@ class Frontier:
             low, high = (low, right) if at_left >= at_right else (left, high)
         middle = (low + high) / 2
         # U is made of straight pieces for (ε, δ), so the best point is a corner: take it exactly if it is as good
-        corners = sorted([*ends, self.balanced[0], *self._corners()], key=lambda one: abs(one - middle))[:4]
-        best = max(corners, key=lambda one: value((one, float(self.second(one)))))
-        at_middle, at_best = (value((one, float(self.second(one)))) for one in (middle, best))
-        chosen = best if at_best >= at_middle * (1 - 1e-12) else middle
+        named = [*ends, self.balanced[0]]
+        near = [one for one in [*named, *self._corners(), middle] if abs(one - middle) < 1e-6] or [middle]
+        values = [value((one, float(self.second(one)))) for one in near]
+        chosen = next(one for one, found in zip(near, values, strict=True) if found >= max(values) * (1 - 1e-12))
         return chosen, float(self.second(chosen))
 
     def _corners(self) -> list[float]:

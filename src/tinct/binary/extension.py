@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -15,12 +16,14 @@ from tinct.binary.single import extend_at
 from tinct.errors import ParameterError
 from tinct.graphs import Budget, DatasetGraph, ImplicitGraph
 from tinct.mechanism import Mechanism
+from tinct.privacy.differential import TINY
 from tinct.privacy.pairs import probabilities
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     Floats = NDArray[np.float64]
+    Sources = tuple[NDArray[np.int32], NDArray[np.uint8], Floats]  # vertices, colours, keys
 
 TOLERANCE = 1e-9  # relative, on odds: fixed values may exceed their bound by this much
 
@@ -86,7 +89,7 @@ def _propagate(graph: DatasetGraph, budget: Budget, chosen: NDArray[np.int32], f
     keys = np.full(len(graph), np.inf)
     settled = _settle(graph, budget, state, keys, _sources(chosen, to_keys(first, second, scale), scale), probit)
     if settled >= 0 and settled + len(chosen) < len(graph):
-        entry = propagate.missed_entry(graph.indptr, graph.indices, state)
+        entry = propagate.missed_entry(graph.indptr, graph.indices, state, keys)
         settled = -1 - entry if entry >= 0 else settled
     if settled < 0:
         _refuse_missed_edge(graph, -1 - settled)
@@ -109,11 +112,11 @@ def _propagate(graph: DatasetGraph, budget: Budget, chosen: NDArray[np.int32], f
     return table if len(graph.outputs) == 2 else np.ascontiguousarray(table[:, : len(graph.outputs)])
 
 
-def _sources(
-    chosen: NDArray[np.int32], keys: Floats, scale: str
-) -> tuple[NDArray[np.int32], NDArray[np.uint8], Floats]:
+def _sources(chosen: NDArray[np.int32], keys: Floats, scale: str) -> Sources:
     """Every fixed vertex as two sources, one per colour, sorted by key; certain ones bound nobody."""
     both = np.concatenate([keys, other_color(keys, scale)])
+    if scale == "odds":  # buckets rely on full precision, which odds below the smallest normal float lack
+        both[(both > 0) & (both < TINY)] = TINY
     order = np.argsort(both)
     order = order[: np.searchsorted(both[order], np.inf)]
     colors = (order >= len(keys)).astype(np.uint8)
@@ -121,8 +124,9 @@ def _sources(
 
 
 def _settle(
-    graph: DatasetGraph, budget: Budget, state: NDArray[np.uint8], keys: Floats, sources: Any, probit: bool
+    graph: DatasetGraph, budget: Budget, state: NDArray[np.uint8], keys: Floats, sources: Sources, probit: bool
 ) -> int:
+    """Run the kernel that fits the budget; docs/proofs/queues.md has what each of them costs."""
     if budget.layout == propagate.UNIFORM:
         gain, shift = budget.pairs[0].step if budget.pairs else (1.0, 0.0)
         return propagate.from_sources(graph.indptr, graph.indices, state, keys, *sources, gain, shift, probit)
@@ -130,7 +134,22 @@ def _settle(
         return propagate.by_classes(
             graph.indptr, graph.indices, budget.classes, state, keys, *sources, *budget.parameters, probit
         )
-    return propagate.by_heap(graph.indptr, graph.indices, state, keys, *sources, *budget.dense_parameters(), probit)
+    gains, shifts = budget.dense_parameters()
+    bits = _bucket_bits(float(gains.min()) - 1.0, len(graph))
+    if probit or bits is None:
+        return propagate.by_heap(graph.indptr, graph.indices, state, keys, *sources, gains, shifts, probit)
+    return propagate.by_buckets(graph.indptr, graph.indices, state, keys, *sources, gains, shifts, bits)
+
+
+def _bucket_bits(least_growth: float, vertices: int) -> int | None:
+    """How finely to divide the odds into buckets; None if the smallest ε is too small for buckets to pay.
+
+    A bucket is at most 16 of the smallest steps wide, so a vertex is worked on at most 16 times (about once, measured).
+    """
+    if not least_growth > 0:
+        return None
+    bits = max(0, math.ceil(-math.log2(least_growth)) - 4)
+    return bits if 2048 << bits <= max(4 * vertices, 2**16) else None
 
 
 def _refuse_missed_edge(graph: DatasetGraph, entry: int) -> None:

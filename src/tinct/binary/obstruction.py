@@ -56,9 +56,9 @@ def not_extendable(
     )
     edges = len(names) - 1
     return NotExtendable(
-        f"no private extension: vertex {witness.vertex!r} is fixed at {_short(witness.value)} for {witness.output!r}, but "
-        f"{witness.source!r} ({_short(witness.source_value)}, {edges} edge{'s' if edges > 1 else ''} away) allows at most "
-        f"{_short(witness.bound)}",
+        f"no private extension: vertex {witness.vertex!r} is fixed at {_short(witness.value)} for {witness.output!r}, "
+        f"but {witness.source!r} ({_short(witness.source_value)}, {edges} edge{'s' if edges > 1 else ''} away) allows "
+        f"at most {_short(witness.bound)}",
         witness,
     )
 

@@ -39,6 +39,8 @@ def extend_at(graph: DatasetGraph | ImplicitGraph, privacy: Any, fixed: Any, at:
 
 def homogeneous_at(graph: DatasetGraph | ImplicitGraph, privacy: Any, first: Row, second: Row, at: Any) -> Any:
     """The row of ``at`` when all boundary vertices of a colour have the same (truth, error)."""
+    if at is None:
+        raise ParameterError("an implicit graph can be evaluated only one vertex at a time: give at=vertex")
     by_code = (first, second[::-1])
 
     def rows(vertex: Any) -> Row | None:
@@ -78,14 +80,15 @@ def _search(
                     sources[other] = row
                 elif _code(graph, other) != code:
                     raise ParameterError(
-                        f"edge ({vertex!r:.80}, {other!r:.80}) is not covered: fix one of its ends (they have different colors)"
+                        f"edge ({vertex!r:.80}, {other!r:.80}) is not covered: fix one of its ends "
+                        "(they have different colors)"
                     )
                 else:
                     next_rim.append(other)
             if len(seen) > MAX_VISITED:
                 raise ParameterError(
-                    f"{at!r:.80} is too far from the fixed vertices: {MAX_VISITED:,} vertices were visited without an answer; "
-                    "give a larger least, or build the graph"
+                    f"{at!r:.80} is too far from the fixed vertices: {MAX_VISITED:,} vertices were visited without "
+                    "an answer; give a larger least, or build the graph"
                 )
         rim = next_rim
         # solving anew costs as much as the region is large: wait until it has grown, or there is a first answer

@@ -11,12 +11,13 @@ import numpy as np
 
 from tinct._kernels.propagate import CLASSES, DENSE, MAX_CLASSES, UNIFORM
 from tinct.errors import ParameterError
-from tinct.graphs.dataset import DatasetGraph
 from tinct.privacy import Privacy, SuitablePair
 from tinct.privacy.amounts import MAX_EPSILON
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
+
+    from tinct.graphs.dataset import DatasetGraph
 
     Floats = NDArray[np.float64]
 
@@ -193,7 +194,7 @@ def personalized(graph: DatasetGraph, budgets: Sequence[Any]) -> EdgeClasses:
     >>> from tinct import balanced, graphs
     >>> pair = graphs.hypercube(2, lambda bits: sum(bits) == 2)
     >>> balanced(pair, personalized(pair, [0.5, 2.0])).row((0, 0)).round(3)
-    array([0.774, 0.226])
+    array([0.771, 0.229])
     """
     pairs = [budget if isinstance(budget, SuitablePair) else Privacy(budget) for budget in budgets]
     widths = {len(vertex) if isinstance(vertex, tuple) else -1 for vertex in graph.vertices}

@@ -45,7 +45,7 @@ def line(n_first: int, n_second: int, colors: Sequence[Any] = ("blue", "red"), *
 
 
 def majority(n: int) -> DatasetGraph:
-    """How many of ``n`` people said yes, from 0 to n, and whether that is more than half; people may change their answer."""
+    """How many of ``n`` people said yes, from 0 to n, and whether that is more than half."""
     return threshold(n, n // 2 + 1)
 
 

@@ -51,7 +51,8 @@ class Coloring:
         if not self.has_orders:
             return self.codes
         best = np.array([self.outputs.index(order[0]) for order in self.palette], self.codes.dtype)
-        return best[self.codes]
+        columns: NDArray[Any] = best[self.codes]
+        return columns
 
 
 def _number(colors: Sequence[Any]) -> tuple[NDArray[Any], tuple[Any, ...]]:

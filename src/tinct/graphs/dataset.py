@@ -183,7 +183,8 @@ class DatasetGraph:
             stranger = self.vertices[int(np.argmax(labels > 0))]
             raise ParameterError(
                 f"the graph is in {int(labels.max()) + 1} pieces ({stranger!r} cannot be reached from "
-                f"{self.vertices[0]!r}); a piece with one color is answered with certainty, so confirm it with disconnected=True"
+                f"{self.vertices[0]!r}); a piece with one color is answered with certainty, so confirm it with "
+                "disconnected=True"
             )
 
     # other libraries

@@ -29,17 +29,17 @@ def read_networkx(graph: Any, color: str | Callable[[Any], Any]) -> tuple[list[t
 def write_networkx(graph: DatasetGraph, color: str) -> Any:
     """A NetworkX graph with the colour as a node attribute."""
     try:
-        import networkx
+        import networkx as nx
     except ImportError:
         raise ParameterError("NetworkX is not installed: pip install 'tinct[networkx]'") from None
-    result = networkx.Graph()
+    result = nx.Graph()
     result.add_nodes_from((vertex, {color: value}) for vertex, value in graph.colors.items())
     result.add_edges_from(graph.edges)
     return result
 
 
 def read_scipy(matrix: Any) -> tuple[Any, Any]:
-    """indptr and indices of a sparse matrix, without stored zeros."""
+    """The row offsets and columns of a sparse matrix, without stored zeros."""
     if not hasattr(matrix, "tocsr"):
         raise ParameterError(f"expected a SciPy sparse matrix, got {type(matrix).__name__}")
     rows = matrix.tocsr().copy()

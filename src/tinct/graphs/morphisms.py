@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,6 +10,8 @@ from tinct.errors import ParameterError
 from tinct.graphs.builders import line
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
     from numpy.typing import NDArray
 
     from tinct.graphs.dataset import DatasetGraph
@@ -80,7 +81,7 @@ class Morphism:
 def boundary_morphism(graph: DatasetGraph) -> Morphism:
     """The map from a two-coloured graph to its boundary graph, a line: (colour, distance to the boundary).
 
-    Mechanisms that treat all boundary vertices of a colour alike live on that line (binary-colorings, Def. 7 and Thm 3).
+    Mechanisms that treat all boundary vertices of a colour alike live on that line (binary-colorings, Def. 7, Thm 3).
 
     >>> from tinct import graphs
     >>> graphs.boundary_morphism(graphs.hypercube(3, lambda bits: sum(bits) > 1)).target
@@ -93,7 +94,7 @@ def boundary_morphism(graph: DatasetGraph) -> Morphism:
         lonely = graph.vertices[int(np.argmax(distance < 0))]
         raise ParameterError(f"vertex {lonely!r} has no boundary to be measured from: its piece has one color")
     depth = [int(distance[codes == code].max()) + 1 for code in (0, 1)]
-    target = line(*depth, colors=graph.outputs)
+    target = line(depth[0], depth[1], graph.outputs)
     image = np.where(codes == 0, depth[0] - 1 - distance, depth[0] + distance)
     return Morphism(graph, target, image)
 

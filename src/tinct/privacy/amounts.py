@@ -68,12 +68,12 @@ class Amount:
 
     @cached_property
     def growth(self) -> float:
-        """e to this amount, correctly rounded."""
+        """The number e to this amount, correctly rounded."""
         return float(self.value) if self.is_log else float(_FIFTY_DIGITS.exp(_decimal(self.value)))
 
     @cached_property
     def growth_minus_one(self) -> float:
-        """e to this amount, less one, without cancellation for tiny amounts."""
+        """The number e to this amount, less one, without cancellation for tiny amounts."""
         return float(self.value - 1) if self.is_log else math.expm1(self.split[0])
 
 

@@ -122,7 +122,7 @@ class Privacy(SuitablePair):
                 logarithm = -np.log(growth + 1.0) - np.log(a)
             else:
                 logarithm = np.log(least + 2.0 * delta) - np.log(growth + 1.0) - np.log(a * least + delta)
-        return np.maximum(0.0, np.ceil(logarithm / self.epsilon))
+        return np.asarray(np.maximum(0.0, np.ceil(logarithm / self.epsilon)))
 
 
 def _checked_epsilon(given: Any) -> Amount:

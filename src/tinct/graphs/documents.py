@@ -1,0 +1,239 @@
+"""Graphs and privacy as JSON values, for every file that holds one."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from tinct._files import reading
+from tinct.errors import FileError, ParameterError
+from tinct.graphs.assembly import GraphFile, Parts
+from tinct.graphs.budgets import EdgeClasses, EdgePrivacy
+from tinct.graphs.labels import hashable
+from tinct.graphs.written import along_edges, delta_text, epsilon_text, exact_privacy, plain
+from tinct.privacy import GaussianDP, Privacy, TradeOff
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from tinct._files import FilePath
+    from tinct.graphs.dataset import DatasetGraph
+    from tinct.privacy import SuitablePair
+
+_BEYOND = 1e300  # no number here is meant to be this large; Python's integers may be, and floats overflow
+
+
+# writing
+
+
+def graph_fields(graph: DatasetGraph) -> dict[str, Any]:
+    """A graph as the fields of a JSON object."""
+    palette = [plain(color) for color in graph.coloring.palette]
+    fields: dict[str, Any] = {"outputs": [plain(output) for output in graph.outputs]}
+    vertices = graph.vertices
+    if isinstance(vertices, range) and vertices.step == 1:
+        if vertices.start:
+            fields["vertices"] = {"start": vertices.start, "count": len(vertices)}
+    elif hasattr(vertices, "rows"):
+        fields["vertices"] = vertices.rows.tolist()
+    else:
+        fields["vertices"] = [plain(vertex) for vertex in vertices]
+    fields["colors"] = [palette[code] for code in graph.coloring.codes.tolist()]
+    fields["edges"] = graph.ends.tolist()
+    return fields
+
+
+def privacy_field(graph: DatasetGraph, privacy: Any) -> dict[str, Any] | None:
+    """Privacy as a JSON object, or None. A TradeOff is a function, which no file can hold: a ParameterError."""
+    form = along_edges(graph, privacy)
+    if form is None:
+        return None
+    if isinstance(form, EdgeClasses):
+        return {"classes": [_pair_field(pair) for pair in form.pairs], "numbers": form.numbers.tolist()}
+    if isinstance(form, EdgePrivacy):
+        return {"epsilon": form.epsilon.tolist(), "delta": form.delta.tolist()}
+    return _pair_field(form)
+
+
+def can_be_written(graph: DatasetGraph, privacy: Any) -> bool:
+    """Whether privacy has a form for files: everything but a TradeOff has."""
+    form = along_edges(graph, privacy)
+    pairs = form.pairs if isinstance(form, EdgeClasses) else (form,)
+    return not any(isinstance(pair, TradeOff) for pair in pairs)
+
+
+def _pair_field(pair: SuitablePair) -> dict[str, Any]:
+    if isinstance(pair, Privacy):
+        return {"epsilon": epsilon_text(pair), "delta": delta_text(pair)}
+    if isinstance(pair, GaussianDP):
+        return {"mu": pair.mu}
+    raise ParameterError(f"{type(pair).__name__} cannot be written: it is a function; leave privacy out")
+
+
+# reading
+
+
+def require_fields(
+    value: Any, path: FilePath, what: str, *, required: Sequence[str] = (), optional: Sequence[str] = ()
+) -> dict[str, Any]:
+    """The value if it is an object with all required fields and no unknown ones."""
+    if not isinstance(value, dict):
+        raise FileError(f"{path}: {what} must be an object with the fields {', '.join(required)}")
+    missing = next((name for name in required if name not in value), None)
+    if missing is not None:
+        raise FileError(f"{path}: {what} has no field {missing!r}")
+    unknown = next((name for name in value if name not in required and name not in optional), None)
+    if unknown is not None:
+        known = ", ".join([*required, *optional])
+        raise FileError(f"{path}: {what} has an unknown field {unknown!r:.80}; known fields are {known}")
+    return value
+
+
+def require_schema(document: Any, path: FilePath, schema: str) -> None:
+    """Refuse a file that is not of this kind, before anything else is said about it."""
+    if not isinstance(document, dict) or "schema" not in document:
+        raise FileError(f"{path}: the file must be an object with the field 'schema': {schema!r}")
+    if document["schema"] != schema:
+        raise FileError(f"{path}: schema must be {schema!r}, got {document['schema']!r:.80}")
+
+
+def read_graph(
+    fields: Any, privacy: Any, path: FilePath, what: str, *, disconnected: bool
+) -> GraphFile:
+    """The graph that an object describes, with the privacy that another one states along its edges."""
+    require_fields(fields, path, what, required=("colors", "edges"), optional=("outputs", "vertices"))
+    colors = _labels(fields["colors"], path, "colors")
+    outputs = None if fields.get("outputs") is None else _labels(fields["outputs"], path, "outputs")
+    vertices = _vertices(fields.get("vertices"), len(colors), path)
+    ends = _ends(fields["edges"], len(vertices), path)
+    parts = Parts(path, vertices, colors, ends, "edges[{}]".format, outputs)
+    graph = parts.build(disconnected=disconnected)
+    return GraphFile(graph, None if privacy is None else _Stated(parts, privacy).read())
+
+
+def _labels(value: Any, path: FilePath, field: str) -> list[Any]:
+    labels = []
+    for at, item in enumerate(_list(value, path, field)):
+        with reading(path, f"{field}[{at}]"):
+            if isinstance(item, dict):
+                raise ParameterError("a label must be text, a number or a list of such, got an object")
+            label = plain(hashable(item))
+            if label is None:
+                raise ParameterError("a label must be text, a number or a list of such, got null")
+            labels.append(label)
+    return labels
+
+
+def _vertices(value: Any, count: int, path: FilePath) -> Sequence[Any]:
+    if count == 0:
+        raise FileError(f"{path}: colors is empty: a graph needs at least one vertex")
+    if value is None:
+        return range(count)
+    if isinstance(value, dict):
+        require_fields(value, path, "vertices", required=("start", "count"))
+        start, stated = _whole(value["start"], path, "vertices.start"), _whole(value["count"], path, "vertices.count")
+        vertices: Sequence[Any] = range(start, start + max(stated, 0))
+    else:
+        vertices = _labels(value, path, "vertices")
+        stated = len(vertices)
+    if stated != count:
+        raise FileError(f"{path}: {stated} vertices, but {count} colors: give one color for each vertex")
+    _require_distinct(vertices, path)
+    return vertices
+
+
+def _require_distinct(vertices: Sequence[Any], path: FilePath) -> None:
+    if isinstance(vertices, range):
+        return
+    seen: set[Any] = set()
+    for at, vertex in enumerate(vertices):
+        if vertex in seen:
+            raise FileError(f"{path}: vertices[{at}]: {vertex!r:.80} is listed twice")
+        seen.add(vertex)
+
+
+def _ends(value: Any, count: int, path: FilePath) -> list[list[int]]:
+    edges: list[list[int]] = _list(value, path, "edges")
+    for at, edge in enumerate(edges):
+        # `type`, not `isinstance`: true is no position
+        good = type(edge) is list and len(edge) == 2 and type(edge[0]) is int and type(edge[1]) is int
+        if not good or not (0 <= edge[0] < count and 0 <= edge[1] < count):
+            raise FileError(
+                f"{path}: edges[{at}]: expected two positions of vertices from 0 to {count - 1}, got {_shown(edge)}"
+            )
+    return edges
+
+
+class _Stated:
+    """The privacy a file states for the edges of a graph."""
+
+    def __init__(self, parts: Parts, value: Any) -> None:
+        self.parts, self.path, self.value = parts, parts.path, value
+
+    def read(self) -> Privacy | GaussianDP | EdgeClasses | EdgePrivacy:
+        value = self.value
+        if isinstance(value, dict) and "classes" in value:
+            return self._classes()
+        if isinstance(value, dict) and isinstance(value.get("epsilon"), list):
+            return self._arrays()
+        return self._pair(value, "privacy")
+
+    def _pair(self, value: Any, field: str) -> Privacy | GaussianDP:
+        if isinstance(value, dict) and "mu" in value:
+            mu = require_fields(value, self.path, field, required=("mu",))["mu"]
+            with reading(self.path, field):
+                return GaussianDP(_number(mu, self.path, f"{field}.mu"))
+        require_fields(value, self.path, field, required=("epsilon",), optional=("delta",))
+        with reading(self.path, field):
+            return exact_privacy(value["epsilon"], value.get("delta", 0))
+
+    def _classes(self) -> EdgeClasses:
+        require_fields(self.value, self.path, "privacy", required=("classes", "numbers"))
+        listed = _list(self.value["classes"], self.path, "privacy.classes")
+        pairs = [self._pair(item, f"privacy.classes[{at}]") for at, item in enumerate(listed)]
+        numbers = self._along(_list(self.value["numbers"], self.path, "privacy.numbers"), "numbers")
+        for at, item in enumerate(numbers):
+            if not 0 <= _whole(item, self.path, f"privacy.numbers[{at}]") < len(pairs):
+                raise FileError(f"{self.path}: privacy.numbers[{at}]: there is no class number {_shown(item)}")
+        if not pairs:
+            raise FileError(f"{self.path}: privacy.classes is empty: list at least one budget")
+        return EdgeClasses(pairs, *self.parts.once(np.array(numbers, np.int64)))
+
+    def _arrays(self) -> EdgePrivacy:
+        require_fields(self.value, self.path, "privacy", required=("epsilon",), optional=("delta",))
+        columns = []
+        for name in ("epsilon", "delta"):
+            given = self.value.get(name, 0)
+            listed = given if isinstance(given, list) else [given] * len(self.parts.ends)
+            numbers = [_number(item, self.path, f"privacy.{name}[{at}]") for at, item in enumerate(listed)]
+            columns.append(np.array(self._along(numbers, name), np.float64))
+        with reading(self.path, "privacy"):
+            return EdgePrivacy(*self.parts.once(*columns))
+
+    def _along(self, values: list[Any], name: str) -> list[Any]:
+        if len(values) != len(self.parts.ends):
+            raise FileError(f"{self.path}: privacy.{name} has {len(values)} entries for {len(self.parts.ends)} edges")
+        return values
+
+
+def _list(value: Any, path: FilePath, field: str) -> list[Any]:
+    if not isinstance(value, list):
+        raise FileError(f"{path}: {field} must be a list, got {_shown(value)}")
+    return value
+
+
+def _whole(value: Any, path: FilePath, field: str) -> int:
+    if type(value) is not int:
+        raise FileError(f"{path}: {field} must be a whole number, got {_shown(value)}")
+    return value
+
+
+def _number(value: Any, path: FilePath, field: str) -> float:
+    if type(value) not in (int, float) or not -_BEYOND < value < _BEYOND:
+        raise FileError(f"{path}: {field} must be a number, got {_shown(value)}")
+    return float(value)
+
+
+def _shown(value: Any) -> str:
+    return f"a list of {len(value)}" if isinstance(value, list) and len(value) > 4 else f"{value!r:.80}"

@@ -48,7 +48,7 @@ def laplace(graph: DatasetGraph, privacy: Privacy) -> Mechanism:
     return _by_distance(graph, privacy, lambda distance: 0.5 * np.exp(-epsilon * (distance + 0.5)))
 
 
-ALL = {"randomized response": randomized_response, "geometric": geometric, "laplace": laplace}
+ALL = {"randomized response": randomized_response, "geometric": geometric, "Laplace": laplace}
 
 
 def _by_distance(

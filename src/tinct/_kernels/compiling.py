@@ -46,9 +46,9 @@ class kernel(Generic[P, R]):  # noqa: N801 # used as a decorator
         return compiled
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
-        """Run compiled or plain, by the size of the input."""
+        """Run compiled if the input is large or the compiled version is at hand, else plain."""
         size = sum(argument.size for argument in args if isinstance(argument, np.ndarray))
-        if size > SMALL:
+        if size > SMALL or "compiled" in self.__dict__:
             return self.compiled(*args, **kwargs)
         with np.errstate(all="ignore"):
             return self.plain(*args, **kwargs)

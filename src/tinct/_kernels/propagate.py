@@ -127,8 +127,8 @@ def by_classes(
 ) -> int:
     """Settle all vertices when the edges fall into at most 16 classes of privacy.
 
-    One queue per class, each sorted for the reason given in ``from_sources``. A vertex enters each queue at most
-    once, so all queues together hold no more entries than the graph has directed edges.
+    One queue per class, each sorted for the reason given in ``from_sources``. A vertex enters a queue only with a lower
+    key than it has, so at most once, and all queues together hold no more entries than the graph has directed edges.
     """
     n = len(indptr) - 1
     kinds = len(gains)
@@ -141,9 +141,7 @@ def by_classes(
     entry_keys = np.empty(offsets[kinds], np.float64)
     heads = offsets[:kinds].copy()
     tails = offsets[:kinds].copy()
-    entered = np.zeros(n, np.uint16)
     following = np.empty(kinds, np.float64)
-    bits = np.array([1 << c for c in range(kinds)], np.uint16)
     at = 0
     settled = 0
     while True:
@@ -167,7 +165,6 @@ def by_classes(
             color = state[v]
             key = best
             state[v] = color + 2
-            keys[v] = key
             settled += 1
         else:
             break
@@ -177,8 +174,8 @@ def by_classes(
             w = indices[e]
             if state[w] == color:
                 c = classes[e]
-                if entered[w] & bits[c] == 0:
-                    entered[w] |= bits[c]
+                if following[c] < keys[w]:
+                    keys[w] = following[c]
                     vertex[tails[c]] = w
                     entry_keys[tails[c]] = following[c]
                     tails[c] += 1

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
 
 
-_SAMPLE = 4096
+_SAMPLE = 64
 
 
 @dataclass(frozen=True)
@@ -181,6 +181,10 @@ class Budget:
         budgets = np.unique(np.column_stack([self._epsilon[entries], self._delta[entries]]), axis=0)
         return [Privacy(epsilon, delta) for epsilon, delta in budgets.tolist()]
 
+    def distinct(self) -> list[SuitablePair]:
+        """All pairs that occur."""
+        return self.pairs or self.at_entries(np.arange(len(self.graph.indices)))
+
     def at_entry(self, entry: int) -> SuitablePair:
         """The pair of one directed entry."""
         return self.at_entries(np.array([entry]))[0]
@@ -223,8 +227,8 @@ def _as_arrays(privacy: Any) -> EdgePrivacy:
 
 def _few_distinct(epsilon: Floats, delta: Floats) -> list[tuple[float, float]] | None:
     """The distinct (ε, δ), or None as soon as they are more than the queues can serve."""
-    sample = np.column_stack([epsilon[:_SAMPLE], delta[:_SAMPLE]])
-    if len(np.unique(sample, axis=0)) > MAX_CLASSES:  # a look at the start spares many passes over long arrays
+    start = set(zip(epsilon[:_SAMPLE].tolist(), delta[:_SAMPLE].tolist(), strict=True))
+    if len(start) > MAX_CLASSES:  # a look at the start spares many passes over long arrays
         return None
     found: list[tuple[float, float]] = []
     rest = np.ones(len(epsilon), bool)

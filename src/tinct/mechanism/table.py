@@ -79,6 +79,12 @@ class Mechanism:
         """For every vertex the probability of its true (or most preferred) answer."""
         return np.take_along_axis(self.table, self.graph.coloring.true_outputs()[:, None].astype(np.intp), 1)[:, 0]
 
+    def error(self) -> Floats:
+        """For every vertex the probability of a wrong answer, without the cancellation in 1 − truth."""
+        wrong = self.table.copy()
+        np.put_along_axis(wrong, self.graph.coloring.true_outputs()[:, None].astype(np.intp), 0.0, 1)
+        return np.asarray(wrong.sum(axis=1))
+
     def prefixes(self) -> Floats:
         """For every vertex the probabilities of its best answer, its two best, and so on, without the last, 1."""
         coloring = self.graph.coloring

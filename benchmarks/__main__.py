@@ -1,0 +1,206 @@
+"""One command, one table: tinct against peers and against the limit, same data, same run."""
+
+from __future__ import annotations
+
+import datetime as dt
+from dataclasses import dataclass
+from importlib.metadata import version
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+from rich.console import Console
+from rich.table import Table
+
+from benchmarks import cases, peers
+from benchmarks.measuring import extra_memory, machine, seconds
+from tinct import EdgePrivacy, balanced, extend
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+RESULTS = Path(__file__).parent / "RESULTS.md"
+
+
+@dataclass(frozen=True)
+class Row:
+    """One comparison: what, how long it took, what it is compared with, and the goal for the ratio."""
+
+    what: str
+    measured: str
+    against: str
+    ratio: str
+    goal: str
+    met: bool
+
+
+def against_search(case: cases.Case) -> Iterator[Row]:
+    """One ε everywhere, eight classes, every edge its own."""
+    name, graph, fixed = case.name, case.graph, case.fixed
+    extend(graph, cases.UNIFORM, fixed)
+    mine = seconds(lambda: extend(graph, cases.UNIFORM, fixed))
+    limit = seconds(peers.breadth_first(case))
+    yield _slower("one ε", name, mine, "SciPy breadth-first search", limit, 3.0)
+    if name.endswith("grid"):
+        yield _faster(
+            "one ε", name, mine, "SciPy multi-source Dijkstra", seconds(peers.multi_source_dijkstra(case), 1), 3.0
+        )
+    yield _slower(
+        "balanced", name, seconds(lambda: balanced(graph, cases.UNIFORM)), "SciPy breadth-first search", limit, 3.0
+    )
+    classes = cases.eight_classes(case)
+    extend(graph, classes, fixed)
+    yield _slower("8 classes of (ε, δ)", name, seconds(lambda: extend(graph, classes, fixed), 3), "one ε", mine, 3.0)
+    own = cases.own_budgets(case)
+    extend(graph, own, fixed)
+    dijkstra = seconds(peers.multi_source_dijkstra(case, own.epsilon), 2)
+    yield _slower(
+        "every edge its own (ε, δ)",
+        name,
+        seconds(lambda: extend(graph, own, fixed), 3),
+        "SciPy multi-source Dijkstra",
+        dijkstra,
+        1.0,
+    )
+
+
+def doubling(half: cases.Case, whole: cases.Case) -> Iterator[Row]:
+    """How time grows when the graph doubles."""
+    for what, budgets in (("one ε", None), ("every edge its own (ε, δ)", cases.own_budgets)):
+        times = []
+        for case in (half, whole):
+            privacy = cases.UNIFORM if budgets is None else budgets(case)
+            extend(case.graph, privacy, case.fixed)
+            times.append(seconds(lambda case=case, privacy=privacy: extend(case.graph, privacy, case.fixed), 4))  # type: ignore[misc] # bound now
+        yield _slower(what, f"{whole.name} (doubled)", times[1], half.name, times[0], 2.3)
+
+
+def against_solvers() -> Iterator[Row]:
+    """The linear program, and the heterogeneous paper's own algorithm at a size it can finish."""
+    case = cases.random_graph(2000)
+    graph = case.graph
+    rng = np.random.default_rng(5)
+    budget = EdgePrivacy(rng.uniform(0.5, 2.0, len(graph.ends)), rng.uniform(1e-6, 1e-3, len(graph.ends)))
+    program = peers.linear_program(graph, budget.epsilon, budget.delta, case.fixed)
+    difference = np.abs(program().x - extend(graph, budget, case.fixed).table[:, 0]).max()
+    assert difference < 1e-6, difference
+    yield _faster(
+        "every edge its own (ε, δ)",
+        "random, 2,000 vertices",
+        seconds(lambda: extend(graph, budget, case.fixed)),
+        "HiGHS",
+        seconds(program, 1),
+        1000.0,
+    )
+    small = cases.random_graph(200)
+    pure = EdgePrivacy(rng.uniform(0.5, 2.0, len(small.graph.ends)))
+    growth = {}
+    for (u, v), epsilon in zip(small.graph.ends.tolist(), pure.epsilon.tolist(), strict=True):
+        growth[u, v] = growth[v, u] = float(np.exp(epsilon))
+    fixed = {int(at): float(small.fixed[at]) for at in small.chosen}
+    paper = peers.paper_algorithm(small.graph, growth, fixed)
+    difference = np.abs(np.array(paper()) - extend(small.graph, pure, small.fixed).table[:, 0]).max()
+    assert difference < 1e-9, difference
+    yield _faster(
+        "every edge its own ε",
+        "random, 200 vertices",
+        seconds(lambda: extend(small.graph, pure, small.fixed)),
+        "the paper's algorithm",
+        seconds(paper, 1),
+        1.0,
+    )
+
+
+def memory() -> Iterator[Row]:
+    """Extra memory beyond the input arrays, against 40 bytes a vertex and 12 a directed edge."""
+    setup = "from benchmarks import cases; from tinct import extend; case = cases.cube(20); privacy = {}; "
+    for what, privacy in (
+        ("one ε", "cases.UNIFORM"),
+        ("8 classes of (ε, δ)", "cases.eight_classes(case)"),
+        ("every edge its own (ε, δ)", "cases.own_budgets(case)"),
+    ):
+        code = setup.format(privacy) + "run = lambda: extend(case.graph, privacy, case.fixed)"
+        extra = extra_memory(code)
+        if extra is not None:
+            allowed = 40 * 2**20 + 12 * 20 * 2**20
+            yield Row(
+                f"{what}: extra memory",
+                f"{extra / 1e6:.0f} MB on the 20-cube",
+                "40 B/vertex + 12 B/directed edge",
+                f"{extra / allowed:.2f}×",
+                "≤ 1×",
+                extra <= allowed,
+            )
+
+
+def main() -> None:
+    """Measure everything, print the table, write it down."""
+    console = Console()
+    rows: list[Row] = []
+    whole = [cases.grid(2000), cases.cube(20), cases.random_graph(1_000_000)]
+    half = [cases.grid(1414), cases.cube(19), cases.random_graph(500_000)]
+    with console.status("measuring") as status:
+        for case in whole:
+            status.update(f"measuring {case.name}")
+            rows += against_search(case)
+        for smaller, larger in zip(half, whole, strict=True):
+            status.update(f"doubling {smaller.name}")
+            rows += doubling(smaller, larger)
+        status.update("measuring solvers and memory")
+        rows += against_solvers()
+        rows += memory()
+    table = Table(box=None, header_style="bold")
+    for title in ("what", "time", "against", "ratio", "goal", ""):
+        table.add_column(title)
+    for row in rows:
+        table.add_row(row.what, row.measured, row.against, row.ratio, row.goal, "met" if row.met else "MISSED")
+    console.print(table)
+    RESULTS.write_text(_markdown(rows), encoding="utf-8")
+    console.print(f"Written: {RESULTS.relative_to(Path.cwd()) if RESULTS.is_relative_to(Path.cwd()) else RESULTS}")
+
+
+def _slower(what: str, where: str, mine: float, against: str, other: float, goal: float) -> Row:
+    ratio = mine / other
+    return Row(
+        f"{what}, {where}", _time(mine), f"{against}: {_time(other)}", f"{ratio:.2f}×", f"≤ {goal:g}×", ratio <= goal
+    )
+
+
+def _faster(what: str, where: str, mine: float, against: str, other: float, goal: float) -> Row:
+    ratio = other / mine
+    return Row(
+        f"{what}, {where}",
+        _time(mine),
+        f"{against}: {_time(other)}",
+        f"{ratio:,.0f}× faster",
+        f"≥ {goal:,g}×",
+        ratio >= goal,
+    )
+
+
+def _time(value: float) -> str:
+    return f"{value:.2f} s" if value >= 1 else f"{value * 1e3:.3g} ms"
+
+
+def _markdown(rows: list[Row]) -> str:
+    names = ("numpy", "scipy", "numba")
+    lines = [
+        "# Benchmark results",
+        "",
+        f"Measured {dt.date.today().isoformat()} on {machine()}; "
+        + ", ".join(f"{name} {version(name)}" for name in names)
+        + ".",
+        "Times are the best of several runs of the whole public call, on the same arrays in the same process.",
+        "",
+        "| what | time | against | ratio | goal |",
+        "| --- | --- | --- | --- | --- |",
+    ]
+    lines += [
+        f"| {row.what} | {row.measured} | {row.against} | {row.ratio} | {row.goal}{'' if row.met else ' (missed)'} |"
+        for row in rows
+    ]
+    return "\n".join(lines) + "\n"
+
+
+if __name__ == "__main__":
+    main()

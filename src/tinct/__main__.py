@@ -1,0 +1,6 @@
+"""``python -m tinct``."""
+
+from tinct.cli.main import run
+
+if __name__ == "__main__":
+    run()

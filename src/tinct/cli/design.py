@@ -1,0 +1,262 @@
+"""``tinct design``: the optimal mechanism for a graph, as a table by distance with the baselines beside it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from tinct.cli.inputs import (
+    DeltaOption,
+    DisconnectedOption,
+    EpsilonOption,
+    JsonOption,
+    MuOption,
+    choose_privacy,
+    describe,
+    examples,
+    load_graph,
+    stage,
+)
+from tinct.errors import ParameterError
+
+if TYPE_CHECKING:
+    from tinct.graphs import DatasetGraph
+    from tinct.mechanism import Mechanism
+
+_WRITERS = (".json", ".csv")
+
+
+EXAMPLES = examples(
+    "tinct design majority:101 --epsilon 0.5",
+    "tinct design threshold:1000,300 --epsilon 'ln 2' --delta 1e-6 --output mechanism.json",
+    "tinct design council.csv --epsilon 1 --fix boundary.csv",
+    "tinct design line:50,50 --epsilon 1 --truth 0.9,0.5 --json",
+)
+
+
+def design(
+    graph: Annotated[
+        str,
+        typer.Argument(
+            help="A graph file (.json, .csv, .tsv, .graphml), or majority:n, threshold:n,k, line:a,b, cube:n."
+        ),
+    ],
+    epsilon: EpsilonOption = None,
+    delta: DeltaOption = None,
+    mu: MuOption = None,
+    fix: Annotated[
+        Path | None,
+        typer.Option(
+            help="Fixed values, .json or .csv: vertices and the probability of the first answer.", show_default=False
+        ),
+    ] = None,
+    truth: Annotated[
+        str | None, typer.Option(help="Truth on the two boundaries, such as 0.9,0.6.", show_default="balanced")
+    ] = None,
+    at: Annotated[str | None, typer.Option(help="Compute the row of this vertex only.", show_default=False)] = None,
+    output: Annotated[
+        list[Path] | None, typer.Option("--output", "-o", help="Write the mechanism: .json or .csv; repeatable.")
+    ] = None,
+    rows: Annotated[int, typer.Option(min=1, help="How many distances to show for each color.")] = 12,
+    disconnected: DisconnectedOption = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Design the mechanism that no other private mechanism beats, for a graph of datasets with two colors."""
+    from tinct.verification import verify
+
+    outputs = [_checked_target(path) for path in output or []]
+    with stage("Reading the graph"):
+        loaded = load_graph(graph, disconnected=disconnected)
+    privacy = choose_privacy(epsilon, delta, mu, loaded.privacy)
+    if at is not None:
+        if outputs:
+            raise ParameterError("--at computes one row; leave it out to write the whole mechanism")
+        _print_row(loaded.graph, _design_row(loaded.graph, privacy, fix, truth, at), at, as_json)
+        return
+    with stage(f"Designing for {len(loaded.graph):,} datasets"):
+        mechanism = _design_all(loaded.graph, privacy, fix, truth)
+    with stage(f"Checking {len(loaded.graph.indices) // 2:,} edges"):
+        verdict = verify(mechanism, loaded.graph, privacy)
+    with stage("Comparing with the baselines"):
+        lines = _by_distance(mechanism, _baselines(loaded.graph, privacy))
+    for path in outputs:
+        with stage(f"Writing {path}"):
+            mechanism.to_json(path) if path.suffix == ".json" else mechanism.to_csv(path)
+    if as_json:
+        _print_json(loaded.graph, privacy, lines, verdict, outputs)
+    else:
+        _print_table(loaded.graph, privacy, lines, verdict, rows, outputs)
+
+
+def _design_all(graph: DatasetGraph, privacy: Any, fix: Path | None, truth: str | None) -> Mechanism:
+    from tinct import binary
+    from tinct.graphs.files import read_fixed
+
+    if fix is not None:
+        if truth is not None:
+            raise ParameterError("give either --fix or --truth, not both")
+        result = binary.extend(graph, privacy, read_fixed(fix, graph))
+    elif truth is not None:
+        result = binary.homogeneous(graph, privacy, *_two_numbers(truth))
+    else:
+        result = binary.balanced(graph, privacy)
+    mechanism: Mechanism = result
+    return mechanism
+
+
+def _design_row(graph: DatasetGraph, privacy: Any, fix: Path | None, truth: str | None, at: str) -> Any:
+    from tinct import binary
+    from tinct.graphs.files import read_fixed
+    from tinct.graphs.labels import from_text
+
+    vertex = from_text(at)
+    graph.position(vertex)
+    if fix is not None:
+        return binary.extend(graph, privacy, read_fixed(fix, graph), at=vertex)
+    if truth is not None:
+        return binary.homogeneous(graph, privacy, *_two_numbers(truth), at=vertex)
+    return binary.balanced(graph, privacy, at=vertex)
+
+
+def _two_numbers(text: str) -> tuple[float, float]:
+    try:
+        first, second = (float(part) for part in text.split(","))
+    except ValueError:
+        raise ParameterError(f"--truth must be two probabilities such as 0.9,0.6, got {text!r}") from None
+    return first, second
+
+
+def _checked_target(path: Path) -> Path:
+    if path.suffix not in _WRITERS:
+        raise ParameterError(f"--output must end in {' or '.join(_WRITERS)}, got {str(path)!r}")
+    if not path.parent.is_dir():
+        raise ParameterError(f"--output: there is no folder {str(path.parent)!r}")
+    return path
+
+
+def _baselines(graph: DatasetGraph, privacy: Any) -> dict[str, Mechanism]:
+    """What people would run instead; with many budgets, at the smallest one, since it has to hold for everybody."""
+    from tinct import baselines
+    from tinct.graphs import Budget
+    from tinct.privacy import Privacy
+
+    pairs = [privacy] if isinstance(privacy, Privacy) else Budget(graph, privacy).distinct()
+    budgets = [pair for pair in pairs if isinstance(pair, Privacy)]
+    if len(budgets) < len(pairs) or not budgets or (graph.boundary_distance() < 0).any():
+        return {}
+    least = min(budgets, key=lambda pair: (pair.epsilon, pair.delta))
+    common = Privacy(least.exact_epsilon, min(pair.exact_delta for pair in budgets))
+    return {name: build(graph, common) for name, build in baselines.ALL.items()}
+
+
+def _by_distance(mechanism: Mechanism, others: dict[str, Mechanism]) -> list[dict[str, Any]]:
+    """One line for each colour and distance: how many datasets, and how truthful each mechanism is there."""
+    import numpy as np
+
+    graph = mechanism.graph
+    distance, codes = graph.boundary_distance(), graph.coloring.codes
+    truth, error = mechanism.truth(), mechanism.error()
+    order = np.lexsort((distance, codes))
+    starts = np.flatnonzero(
+        np.r_[True, (np.diff(codes[order].astype(np.int64)) != 0) | (np.diff(distance[order]) != 0)]
+    )
+    lines = []
+    for group in np.split(order, starts[1:]):
+        one = int(group[0])
+        lines.append(
+            {
+                "color": graph.outputs[int(codes[one])],
+                "distance": int(distance[one]),
+                "datasets": len(group),
+                "truth": [float(truth[group].min()), float(truth[group].max())],
+                "error": [float(error[group].min()), float(error[group].max())],
+                "mean_error": float(error[group].mean()),
+                "baseline_errors": {name: float(other.error()[one]) for name, other in others.items()},
+            }
+        )
+    return lines
+
+
+def _print_table(
+    graph: DatasetGraph, privacy: Any, lines: list[dict[str, Any]], verdict: Any, rows: int, written: list[Path]
+) -> None:
+    from rich.console import Console
+    from rich.markup import escape
+    from rich.table import Table
+
+    console = Console()
+    edges = len(graph.indices) // 2
+    console.print(f"[bold]Optimal mechanism[/bold] for {len(graph):,} datasets, {edges:,} pairs of neighbours")
+    console.print(f"Privacy: {escape(describe(privacy))}\n")
+    names = list(lines[0]["baseline_errors"])
+    table = Table(box=None, pad_edge=False, padding=(0, 1), collapse_padding=True, header_style="bold")
+    for title in ("answer", "distance", "datasets", "right", "wrong", *(name.replace(" ", "\n") for name in names)):
+        table.add_column(title, justify="left" if title == "answer" else "right", no_wrap=title != "answer")
+    for color in graph.outputs:
+        mine = [line for line in lines if line["color"] == color]
+        for at, line in enumerate(mine):
+            if at == rows - 1 and len(mine) > rows:
+                table.add_row("", "…", *([""] * (3 + len(names))))
+            if at < rows - 1 or at == len(mine) - 1:
+                cells = [_range(line["truth"], 4), f"{line['mean_error']:.3g}"]
+                cells += [f"{line['baseline_errors'][name]:.3g}" for name in names]
+                depth = "none" if line["distance"] < 0 else str(line["distance"])
+                table.add_row(escape(str(color)), depth, f"{line['datasets']:,}", *cells)
+    console.print(table)
+    if names:
+        console.print(f"\nLast columns: how often {', '.join(names)} would be wrong{_at_least(privacy)}.")
+    console.print(
+        "Distance: steps to a dataset that has a neighbour with another answer. Wrong: on average over the datasets."
+    )
+    console.print(f"Checked on every edge: {_verdict(verdict)}")
+    for path in written:
+        console.print(f"Written: {escape(str(path))}")
+
+
+def _at_least(privacy: Any) -> str:
+    from tinct.privacy import SuitablePair
+
+    return "" if isinstance(privacy, SuitablePair) else " at the smallest budget"
+
+
+def _verdict(verdict: Any) -> str:
+    return (
+        f"{'private' if verdict.private else 'NOT private'}; least ε at this δ {verdict.epsilon:.9g} "
+        f"(relative tolerance {verdict.tolerance:g})"
+    )
+
+
+def _range(ends: list[float], digits: int) -> str:
+    low, high = (f"{end:.{digits}g}" for end in ends)
+    return low if low == high else f"{low}–{high}"
+
+
+def _print_json(
+    graph: DatasetGraph, privacy: Any, lines: list[dict[str, Any]], verdict: Any, written: list[Path]
+) -> None:
+    result = {
+        "schema": "tinct/design@1",
+        "datasets": len(graph),
+        "edges": len(graph.indices) // 2,
+        "outputs": [str(output) for output in graph.outputs],
+        "privacy": describe(privacy),
+        "by_distance": [{**line, "color": str(line["color"])} for line in lines],
+        "private": verdict.private,
+        "least_epsilon": verdict.epsilon,
+        "least_delta": verdict.delta,
+        "tolerance": verdict.tolerance,
+        "written": [str(path) for path in written],
+    }
+    typer.echo(json.dumps(result, ensure_ascii=False, indent=2))
+
+
+def _print_row(graph: DatasetGraph, row: Any, at: str, as_json: bool) -> None:
+    values = {str(output): float(value) for output, value in zip(graph.outputs, row, strict=False)}
+    if as_json:
+        typer.echo(json.dumps({"schema": "tinct/row@1", "vertex": at, "probabilities": values}, ensure_ascii=False))
+        return
+    for output, value in values.items():
+        typer.echo(f"Pr[answer = {output}] at {at}: {value:.9g}")

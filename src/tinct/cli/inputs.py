@@ -1,0 +1,91 @@
+"""What several commands take: a graph by file or short name, a privacy by options or from the file."""
+
+from __future__ import annotations
+
+import sys
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from tinct.errors import ParameterError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from tinct.graphs import GraphFile
+
+EpsilonOption = Annotated[
+    str | None, typer.Option("--epsilon", "-e", help="ε for every edge, such as 0.5 or 'ln 2'.", show_default=False)
+]
+DeltaOption = Annotated[str | None, typer.Option("--delta", "-d", help="δ for every edge.", show_default="0")]
+MuOption = Annotated[
+    str | None, typer.Option("--mu", help="μ of Gaussian differential privacy, instead of ε.", show_default=False)
+]
+DisconnectedOption = Annotated[bool, typer.Option("--disconnected", help="Allow a graph in several pieces.")]
+JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of tables.")]
+
+
+def examples(*lines: str) -> str:
+    """Examples as the help shows them, a paragraph each."""
+    return "Examples:\n\n" + "\n\n".join(lines)
+
+
+def load_graph(given: str, *, disconnected: bool) -> GraphFile:
+    """A graph from a file, or from a short name such as majority:101."""
+    from tinct import graphs
+    from tinct.graphs.specs import SPECS, from_spec
+
+    if given.partition(":")[0] in SPECS and not Path(given).exists():
+        return graphs.GraphFile(from_spec(given), None)
+    if ":" not in given or Path(given).exists():
+        return graphs.read(given, disconnected=disconnected)
+    return graphs.GraphFile(from_spec(given), None)
+
+
+def choose_privacy(epsilon: str | None, delta: str | None, mu: str | None, stored: Any) -> Any:
+    """The privacy that the options state, else the one stored with the graph."""
+    from tinct.privacy import GaussianDP, Privacy
+
+    if mu is not None:
+        if epsilon is not None or delta is not None:
+            raise ParameterError("give either --mu or --epsilon and --delta, not both")
+        return GaussianDP(mu)
+    if epsilon is not None:
+        return Privacy(epsilon, "0" if delta is None else delta)
+    if stored is None:
+        raise ParameterError("no privacy is given: add --epsilon (such as --epsilon 0.5) or --mu")
+    if delta is not None:
+        raise ParameterError("--delta needs --epsilon: the file's own budgets already have their delta")
+    return stored
+
+
+def describe(privacy: Any) -> str:
+    """A privacy in a few words."""
+    from tinct.graphs import EdgeClasses, EdgePrivacy
+    from tinct.privacy import GaussianDP, Privacy
+
+    if isinstance(privacy, Privacy):
+        epsilon = privacy.exact_epsilon
+        text = str(epsilon) if epsilon.is_log else f"{privacy.epsilon:.6g}"
+        return f"ε = {text}" + (f", δ = {privacy.delta:.6g}" if privacy.delta else "")
+    if isinstance(privacy, GaussianDP):
+        return f"μ = {privacy.mu:.6g} (Gaussian)"
+    if isinstance(privacy, EdgePrivacy):
+        return f"a budget for each edge, ε from {privacy.epsilon.min():.6g} to {privacy.epsilon.max():.6g}"
+    if isinstance(privacy, EdgeClasses):
+        return f"{len(privacy.pairs)} classes of budgets: " + "; ".join(map(describe, privacy.pairs[:4]))
+    return repr(privacy)
+
+
+@contextmanager
+def stage(what: str) -> Iterator[None]:
+    """Show on the terminal what is going on, for as long as it takes."""
+    if not sys.stderr.isatty():
+        yield
+        return
+    from rich.console import Console
+
+    with Console(stderr=True).status(what):
+        yield

@@ -1,0 +1,59 @@
+"""The command's entry: what it offers, and how errors end it."""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import Annotated
+
+import typer
+
+from tinct import __version__
+from tinct.cli import design, verify
+from tinct.errors import TinctError
+
+BAD_INPUT = 2
+INTERRUPTED = 130
+
+app = typer.Typer(
+    name="tinct",
+    help="Provably optimal differential privacy: the mechanism no other private mechanism can beat.",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+app.command("design", epilog=design.EXAMPLES)(design.design)
+app.command("verify", epilog=verify.EXAMPLES)(verify.verify)
+
+
+def _show_version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"tinct {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _main(
+    version: Annotated[  # noqa: ARG001 # handled by its callback
+        bool, typer.Option("--version", help="Show the version and stop.", callback=_show_version, is_eager=True)
+    ] = False,
+) -> None:
+    pass
+
+
+def run() -> None:
+    """Run the command: 0 fine, 1 a check failed, 2 bad input, 130 interrupted."""
+    try:
+        app()
+    except TinctError as error:
+        typer.secho(f"tinct: {error}", err=True, fg=typer.colors.RED)
+        sys.exit(BAD_INPUT)
+    except MemoryError:
+        typer.secho("tinct: this needs more memory than the machine has", err=True, fg=typer.colors.RED)
+        sys.exit(BAD_INPUT)
+    except KeyboardInterrupt:
+        typer.secho("tinct: interrupted, nothing was written", err=True)
+        sys.exit(INTERRUPTED)
+    except BrokenPipeError:  # the reader, such as head, has had enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(0)

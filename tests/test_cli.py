@@ -1,0 +1,153 @@
+"""The command as its users meet it: what it prints, what it writes, and how it ends."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tinct import Mechanism, Privacy, balanced, graphs
+
+COUNCIL = Path(__file__).parent.parent / "examples" / "council.csv"
+
+
+def tinct(*arguments: str | Path, status: int = 0) -> subprocess.CompletedProcess[str]:
+    """Run the command in a process of its own, where warnings are errors too."""
+    line = [sys.executable, "-W", "error", "-m", "tinct", *map(str, arguments)]
+    done = subprocess.run(line, capture_output=True, text=True, encoding="utf-8", check=False)
+    assert done.returncode == status, done.stdout + done.stderr
+    assert "Traceback" not in done.stderr
+    return done
+
+
+def test_design_prints_the_optimum_by_distance_with_baselines():
+    """The JSON of a majority has the balanced optimum, which ties the geometric mechanism at δ = 0."""
+    result = json.loads(tinct("design", "majority:21", "--epsilon", "ln 2", "--json").stdout)
+    assert result["private"] is True
+    for line in result["by_distance"]:
+        error = 1 / (3 * 2 ** line["distance"])
+        assert line["error"] == pytest.approx([error, error], rel=1e-12)
+        assert line["baseline_errors"]["geometric"] == pytest.approx(error, rel=1e-12)
+        assert line["baseline_errors"]["randomized response"] == pytest.approx(1 / 3)
+
+
+def test_design_table_names_every_answer_and_the_check():
+    """The table for people shows both answers, the privacy and the verdict."""
+    shown = tinct("design", "majority:101", "-e", "0.5", "-d", "1e-3", "--rows", "3").stdout
+    for part in ("102 datasets", "ε = 0.5, δ = 0.001", "yes", "no", "geometric", "…", "private"):
+        assert part in shown
+
+
+def test_design_then_verify_round_trip(tmp_path):
+    """A written mechanism is read back, checked against its own budgets, and breaks when asked for less."""
+    target = tmp_path / "council.json"
+    tinct("design", COUNCIL, "--output", target, "--output", tmp_path / "council.csv")
+    assert tinct("verify", target).stdout.startswith("private")
+    verdict = json.loads(tinct("verify", target, "--epsilon", "0.5", "--json", status=1).stdout)
+    assert verdict["private"] is False
+    assert verdict["least_epsilon"] == pytest.approx(1.2)
+    assert len(verdict["witness"]["edge"]) == 2
+    assert tinct("verify", tmp_path / "council.csv", "--graph", COUNCIL).stdout.startswith("private")
+
+
+def test_design_matches_the_library(tmp_path):
+    """What the command writes is what the library computes."""
+    target = tmp_path / "line.json"
+    tinct("design", "line:4,3", "--epsilon", "ln 1.3", "--delta", "0.1", "--output", target)
+    expected = balanced(graphs.line(4, 3), Privacy("ln 1.3", "0.1"))
+    written = Mechanism.from_json(target)
+    assert np.array_equal(written.table, expected.table)
+    assert written.privacy == expected.privacy
+
+
+def test_fixed_values_from_a_file(tmp_path):
+    """--fix extends the values of a file; contradictory ones are refused with both vertices and the bound."""
+    fix = tmp_path / "fix.csv"
+    fix.write_text("vertex,probability\n4,0.2\n", encoding="utf-8")
+    target = tmp_path / "m.json"
+    tinct("design", "line:4,3", "-e", "ln 1.3", "-d", "0.1", "--fix", fix, "-o", target)
+    red = {vertex: Mechanism.from_json(target).probability(vertex, "red") for vertex in (3, 2, 1)}
+    assert red == pytest.approx({3: 0.64, 2: 0.432, 1: 0.2553846153846154}, abs=1e-12)
+    fix.write_text('{"4": 0.2, "5": 0.9}', encoding="utf-8")
+    (tmp_path / "fix.json").write_text('{"4": 0.2, "5": 0.9}', encoding="utf-8")
+    error = tinct("design", "line:4,3", "-e", "ln 1.3", "--fix", tmp_path / "fix.json", status=2).stderr
+    assert "no private extension" in error
+    assert "allows at most" in error
+
+
+def test_one_row_without_the_rest():
+    """--at prints the distribution at one vertex, equal to the row of the whole mechanism."""
+    row = json.loads(tinct("design", "cube:9", "-e", "1", "--at", "[0, 0, 0, 0, 0, 0, 0, 1, 1]", "--json").stdout)
+    cube = graphs.hypercube(9, lambda votes: sum(votes) > 4)
+    expected = balanced(cube, Privacy(1)).row((0, 0, 0, 0, 0, 0, 0, 1, 1))
+    assert list(row["probabilities"].values()) == pytest.approx(expected.tolist(), rel=1e-12)
+
+
+def test_gaussian_and_profile(tmp_path):
+    """--mu designs for Gaussian DP; --profile lists the least δ for several ε, falling."""
+    target = tmp_path / "g.json"
+    tinct("design", "majority:11", "--mu", "1", "-o", target)
+    verdict = json.loads(tinct("verify", target, "--profile", "0,1,2", "--json").stdout)
+    deltas = [point["delta"] for point in verdict["profile"]]
+    assert verdict["private"]
+    assert deltas == sorted(deltas, reverse=True)
+    assert deltas[0] == pytest.approx(2 * 0.6914624612740131 - 1)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["design", "majority:5"], "no privacy is given"),
+        (["design", "majority:5", "-e", "nan"], "epsilon must be"),
+        (["design", "majority:5", "-e", "-1"], "epsilon must be a number in [0, 700]"),
+        (["design", "majority:5", "-e", "1", "-d", "1"], "delta must be a number in [0, 1)"),
+        (["design", "majority:5", "-e", "1", "--mu", "1"], "either --mu or --epsilon"),
+        (["design", "majority:", "-e", "1"], "should look like majority:n"),
+        (["design", "majority:0", "-e", "1"], "n must be a whole number"),
+        (["design", "wombat:5", "-e", "1"], "neither a file nor one of"),
+        (["design", "missing.csv", "-e", "1"], "no such file"),
+        (["design", "majority:99999999999", "-e", "1"], "would take about"),
+        (["design", "majority:5", "-e", "1", "-o", "x.txt"], "must end in .json or .csv"),
+        (["design", "majority:5", "-e", "1", "-o", "no/such/x.json"], "there is no folder"),
+        (["design", "majority:5", "-e", "1", "--truth", "0.99,0.99"], "no private mechanism"),
+        (["design", "majority:5", "-e", "1", "--truth", "high"], "two probabilities"),
+        (["design", "majority:5", "-e", "1", "--at", "77"], "77 is not a vertex"),
+        (["verify", "missing.json"], "no such file"),
+        (["verify", "table.csv"], "a table needs its graph"),
+        (["verify", "m.json", "--profile", "a,b"], "--profile must be numbers"),
+    ],
+)
+def test_bad_input_ends_with_status_two_and_says_what_is_wrong(arguments, said):
+    """Every mistake is named on standard error, with exit status 2 and nothing on standard output."""
+    done = tinct(*arguments, status=2)
+    assert said in done.stderr
+    assert done.stdout == ""
+
+
+def test_a_refused_design_writes_nothing(tmp_path):
+    """When the design is impossible, the file asked for does not appear."""
+    target = tmp_path / "never.json"
+    tinct("design", "majority:5", "-e", "1", "--truth", "0.99,0.99", "-o", target, status=2)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_start_up_loads_no_heavy_library():
+    """Asking for help or designing something small imports neither numba nor SciPy nor Matplotlib."""
+    code = (
+        "import sys; from tinct.cli.main import app\n"
+        "try: app(['design', 'majority:101', '-e', '1', '--json'])\n"
+        "except SystemExit: pass\n"
+        "print([name for name in ('numba', 'scipy', 'matplotlib', 'networkx') if name in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip().splitlines()[-1] == "[]"
+
+
+def test_help_shows_examples():
+    """Every command's help ends with examples that can be pasted."""
+    for command in ("design", "verify"):
+        assert f"tinct {command}" in tinct(command, "--help").stdout.split("Examples")[1]

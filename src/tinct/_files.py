@@ -199,8 +199,6 @@ def strict_json(text: str, path: FilePath) -> Any:
         value = json.loads(text, object_pairs_hook=_Unique(path), **_number_hooks(outside, path))
     except json.JSONDecodeError as error:
         raise FileError(f"{path}: line {error.lineno}: not JSON: {error.msg} (column {error.colno})") from None
-    except RecursionError:  # nesting is checked, but the caller may have used up the stack
-        raise FileError(f"{path}: the brackets are nested too deeply") from None
     if _SURROGATE.search(text):
         _require_whole_characters(value, path)
     return value
@@ -226,12 +224,15 @@ def _outside_strings(data: bytes) -> bytes:
 
 def _require_shallow(outside: bytes, path: FilePath) -> None:
     brackets = outside.translate(_BRACKETS, _NOT_BRACKETS)
+    too_deep = b"[" * (MAX_NESTING + 1)
     for _ in range(MAX_NESTING):
-        if not brackets:
+        if too_deep in brackets:
+            break
+        rest = brackets.replace(b"[]", b"")  # without the innermost level, everywhere at once
+        if len(rest) == len(brackets):  # gone, or unbalanced: the parser says where
             return
-        brackets = brackets.replace(b"[]", b"")  # the innermost level, everywhere at once
-    # what is left is deeper, or does not balance; the parser says where, unless it would run out of stack
-    if b"[]" in brackets or brackets.count(b"[") > MAX_NESTING:
+        brackets = rest
+    if brackets:
         raise FileError(f"{path}: the brackets are nested deeper than {MAX_NESTING}")
 
 

@@ -83,7 +83,7 @@ def _curve(axes: Any, steps: Any, error: Any, name: str, color: str, style: str)
     if (error == 0).any() and shown.any():
         last = int(np.flatnonzero(shown)[-1])
         axes.annotate(
-            f"exactly 0 from {last + 1}",
+            f"exactly 0 from {int(np.argmax(error == 0))}",
             (steps[last], error[last]),
             xytext=(8, -4),
             textcoords="offset points",

@@ -105,11 +105,7 @@ def verify(
     """
     if not 0 <= tolerance <= 0.1:
         raise ParameterError(f"tolerance must be a number in [0, 0.1], got {tolerance}")
-    if isinstance(mechanism, Mechanism) and mechanism.outputs != graph.outputs:
-        raise ParameterError(f"mechanism and graph have different outputs: {mechanism.outputs!r} and {graph.outputs!r}")
-    table = mechanism.table if isinstance(mechanism, Mechanism) else require_table(graph, mechanism)
-    if len(table) != len(graph):
-        raise ParameterError(f"the mechanism has {len(table)} rows, the graph {len(graph)} vertices")
+    table = mechanism.table_on(graph) if isinstance(mechanism, Mechanism) else require_table(graph, mechanism)
     search = _WorstEdge(graph, table, Budget(graph, privacy), tolerance)
     for rows, columns, entries in _directed_edges(graph):
         search.look_at(rows, columns, entries)

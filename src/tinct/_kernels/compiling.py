@@ -6,7 +6,9 @@ function uncompiled. Tests run both ways and compare.
 
 from __future__ import annotations
 
-from functools import cached_property, update_wrapper
+from functools import cache, cached_property, update_wrapper
+from hashlib import sha256
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, ParamSpec, TypeVar
 
 import numpy as np
@@ -19,6 +21,13 @@ R = TypeVar("R")
 
 SMALL = 20_000  # elements over all array arguments; below this, plain Python beats importing numba
 _parts: list[Callable[..., Any]] = []
+
+
+@cache
+def _digest() -> str:
+    """A fingerprint of all kernel sources."""
+    sources = sorted(Path(__file__).parent.glob("*.py"))
+    return sha256(b"".join(source.read_bytes() for source in sources)).hexdigest()[:16]
 
 
 def part(function: Callable[P, R]) -> Callable[P, R]:
@@ -42,6 +51,8 @@ class kernel(Generic[P, R]):  # noqa: N801 # used as a decorator
 
         while _parts:
             register_jitable(_parts.pop())
+        # numba's disk cache looks at one file only; the digest makes it notice a change in any kernel's parts
+        self.plain.__qualname__ = f"{self.plain.__name__}_{_digest()}"
         compiled: Callable[P, R] = njit(cache=True)(self.plain)
         return compiled
 

@@ -6,8 +6,6 @@ A value never travels through a fixed vertex: between fixed vertices every regio
 values can be extended at all, that is enough (docs/proofs/extension.md). ``worst_fixed_edge`` then finds out
 whether they can.
 
-One file on purpose: numba's disk cache notices a change only in the file of the kernel itself.
-
 ``state[v]`` is the colour (0 or 1) of a vertex still to be settled, colour + 2 once it is, FIXED for sources. Two free
 neighbours of different colours mean that the fixed vertices miss a boundary edge. Each kernel fills ``keys``, which
 must come as infinity, and returns how many vertices it reached, or −1 − e if entry e of ``indices`` is such an edge.
@@ -15,7 +13,6 @@ must come as infinity, and returns how many vertices it reached, or −1 − e i
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -34,8 +31,6 @@ FIXED = 4
 HIGHEST = 4e307  # the odds that stand for "as good as certain"; only δ makes an outcome impossible
 MAX_CLASSES = 16
 _ABSENT = -2  # in a linked list of vertices: stands in none
-# A float probability near 1 knows its complement only to this absolute error.
-_ULP_BELOW_ONE = 4.5e-16
 UNIFORM, CLASSES, DENSE = 0, 1, 2  # how an edge finds its parameters: the only one, by class, by edge
 
 
@@ -47,12 +42,16 @@ def step(key: float, gain: float, shift: float, probit: bool) -> float:
     if key == np.inf:
         return key
     whole = 1.0 + key
-    if key * (gain + shift) <= 1.0 - shift:  # p ≤ (1 − δ)/(E + 1): the first branch, E·p + δ
-        return (gain * key + shift * whole) / (whole - gain * key - shift * whole)
     left = 1.0 - shift * whole
     if left <= 0.0:
         return np.inf
-    return min((gain * key + (gain - 1.0) + shift * whole) / left, HIGHEST)
+    # the second branch, 1 − (1 − p − δ)/E
+    following = min((gain * key + (gain - 1.0) + shift * whole) / left, HIGHEST)
+    below = whole - gain * key - shift * whole
+    if below > 0.0 and key * (gain + shift) <= 1.0 - shift:  # p ≤ (1 − δ)/(E + 1): the first branch, E·p + δ
+        # both, since next to the bend a huge E leaves few digits in ``below``
+        following = min(following, (gain * key + shift * whole) / below)
+    return following
 
 
 @kernel
@@ -95,7 +94,7 @@ def from_sources(
         v = queue[head]
         head += 1
         if keys[v] == np.inf:
-            break  # everything left is certain
+            return head - 1  # everything left is certain, as if nothing had reached it
         color = state[v] - 2
         following = step(keys[v], gain, shift, probit)
         for e in range(indptr[v], indptr[v + 1]):
@@ -142,6 +141,7 @@ def by_classes(
     heads = offsets[:kinds].copy()
     tails = offsets[:kinds].copy()
     following = np.empty(kinds, np.float64)
+    highest = np.full(kinds, -np.inf)  # rounding must not make a queue step back, or a vertex could enter it twice
     at = 0
     settled = 0
     while True:
@@ -169,7 +169,8 @@ def by_classes(
         else:
             break
         for c in range(kinds):
-            following[c] = step(key, gains[c], shifts[c], probit)
+            following[c] = max(highest[c], step(key, gains[c], shifts[c], probit))
+            highest[c] = following[c]
         for e in range(indptr[v], indptr[v + 1]):
             w = indices[e]
             if state[w] == color:
@@ -492,17 +493,31 @@ def _other(key: float, probit: bool) -> float:
 
 @part
 def _excess(value: float, bound: float, probit: bool, tolerance: float) -> float:
-    """By how much value exceeds bound on the key's own scale; 0 within tolerance or within rounding near 1."""
-    if value <= bound:
-        return 0.0
+    """By how much value exceeds bound on the key's own scale; 0 within the tolerance."""
     if probit:
-        if value - bound <= tolerance:
-            return 0.0
-        gap = 0.5 * (math.erfc(bound / math.sqrt(2.0)) - math.erfc(value / math.sqrt(2.0)))
-        return 0.0 if value > 0.0 and gap <= _ULP_BELOW_ONE else value - bound
+        return value - bound if value - bound > tolerance else 0.0
     if value <= bound * (1.0 + tolerance):
         return 0.0
-    gap = 1.0 / (1.0 + bound) - 1.0 / (1.0 + value)
-    if value > 1.0 and gap <= _ULP_BELOW_ONE:
-        return 0.0
     return value / bound if bound > 0.0 else np.inf
+
+
+@kernel
+def asymmetry(indptr: Offsets, indices: Positions, pattern: NDArray[np.uint64]) -> bool:
+    """Whether some edge has different values in its two directions.
+
+    Both directions of an edge are weighed with the same 64 random-looking bits and summed apart, modulo 2^64: one pass
+    in the order of memory. Different values go unnoticed with probability 2^−64 or so.
+    """
+    upward = np.uint64(0)
+    downward = np.uint64(0)
+    for v in range(len(indptr) - 1):
+        for e in range(indptr[v], indptr[v + 1]):
+            w = indices[e]
+            mixed = np.uint64(min(v, w)) * np.uint64(0x9E3779B97F4A7C15) + np.uint64(max(v, w))
+            mixed = (mixed ^ (mixed >> np.uint64(29))) * np.uint64(0xBF58476D1CE4E5B9)
+            mixed = mixed ^ (mixed >> np.uint64(32))
+            if v < w:
+                upward += mixed * pattern[e]
+            else:
+                downward += mixed * pattern[e]
+    return bool(upward != downward)

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
-_TOLERANCE = 1e-12
+_ROUNDING = 1e-12
 _CORNER_DEPTH = 64
 
 
@@ -52,22 +52,31 @@ def homogeneous(
     """
     one = float(probabilities(first, "first"))
     other = float(probabilities(second, "second"))
+    rows = (one, 1.0 - one), (other, 1.0 - other)
     for pair in _pairs_between_colors(graph, privacy):
-        _require_achievable(pair, one, other, graph.outputs)
-    return _design(graph, privacy, (one, 1.0 - one), (other, 1.0 - other), at)
+        rows = rows[0], _achievable(pair, *rows, graph.outputs)
+    return _design(graph, privacy, *rows, at)
 
 
-def _require_achievable(pair: SuitablePair, first: float, second: float, outputs: tuple[Any, ...]) -> None:
-    """Refuse boundary truths that no private mechanism has: one colour's truth bounds the other's on both sides."""
+def _achievable(pair: SuitablePair, first: Row, second: Row, outputs: tuple[Any, ...]) -> Row:
+    """The second boundary's (truth, error), if the first's allows it; a value within rounding of a bound becomes the bound.
+
+    Truth α on one boundary leaves between L(1 − α) and U(1 − α) for the other.
+    """
+    high = tuple(float(value) for value in pair.walk(1, first[1], first[0]))
+    low = tuple(float(value) for value in pair.walk(1, first[0], first[1]))[::-1]
+    for bound in (high, low):
+        if abs(second[0] - bound[0]) <= _ROUNDING:
+            return bound[0], bound[1]
+    if low[0] < second[0] < high[0]:
+        return second
     names = outputs if len(outputs) == 2 else ("the first color", "the second color")
-    low, high = float(pair.lower(1.0 - first)), float(pair.upper(1.0 - first))
-    if not low - _TOLERANCE <= second <= high + _TOLERANCE:
-        bound = f"at most {high:.6g}" if second > high else f"at least {low:.6g}"
-        raise NotExtendable(
-            f"no private mechanism: truth {first:.6g} on the boundary of {names[0]!r} allows {bound} on the boundary "
-            f"of {names[1]!r}, not {second:.6g}",
-            (pair, first, second),
-        )
+    limit = f"at most {high[0]:.6g}" if second[0] > high[0] else f"at least {low[0]:.6g}"
+    raise NotExtendable(
+        f"no private mechanism: truth {first[0]:.6g} on the boundary of {names[0]!r} allows {limit} on the boundary "
+        f"of {names[1]!r}, not {second[0]:.6g}",
+        (pair, first[0], second[0]),
+    )
 
 
 def _pairs_between_colors(graph: DatasetGraph | ImplicitGraph, privacy: Any) -> list[SuitablePair]:

@@ -12,7 +12,7 @@ from tinct._kernels import propagate
 from tinct.binary.keys import from_keys, other_color, to_keys
 from tinct.binary.obstruction import not_extendable
 from tinct.binary.relaxation import relax
-from tinct.binary.single import extend_at
+from tinct.binary.single import extend_at, fixed_row
 from tinct.errors import ParameterError
 from tinct.graphs import Budget, DatasetGraph, ImplicitGraph
 from tinct.mechanism import Mechanism
@@ -44,7 +44,8 @@ def extend(
             implicit graph also a function of the two vertices.
         fixed: ``{vertex: Pr[first color]}`` for a set of vertices that meets every edge between different colours;
             or an array with one entry per vertex, NaN where free; or, with ``at``, a function of the vertex that
-            returns None where free.
+            returns None where free. In a mapping, a pair (Pr[first], Pr[second]) keeps digits that 1 − p would
+            lose for p next to 1.
         at: Compute the row of this vertex only, and look at no more of the graph than that takes. The fixed
             values are then taken to be extendable.
         least: With ``at``, a number that no fixed probability of either colour is below (known from ``fixed`` unless
@@ -61,13 +62,14 @@ def extend(
     >>> extend(path, Privacy("ln 2"), {1: 0.3, 4: 0.1}).probability(2, "blue")
     0.4
     """
+    if isinstance(graph, DatasetGraph):
+        require_two_colors(graph)
     if at is not None or isinstance(graph, ImplicitGraph):
         if at is None:
             raise ParameterError("an implicit graph can be evaluated only one vertex at a time: give at=vertex")
         return extend_at(graph, privacy, fixed, at, least)
-    require_two_colors(graph)
-    first = fixed_array(graph, fixed)
-    return extend_rows(graph, privacy, Budget(graph, privacy), first, 1.0 - first)
+    first, second = fixed_columns(graph, fixed)
+    return extend_rows(graph, privacy, Budget(graph, privacy), first, second)
 
 
 def extend_rows(graph: DatasetGraph, privacy: Any, budget: Budget, first: Floats, second: Floats) -> Mechanism:
@@ -166,19 +168,18 @@ def require_two_colors(graph: DatasetGraph) -> None:
         raise ParameterError(f"two colors are needed, this graph has {len(graph.outputs)}: {graph.outputs!r:.80}")
 
 
-def fixed_array(graph: DatasetGraph, fixed: Any) -> Floats:
-    """The fixed probabilities of the first colour along the vertices, NaN where free."""
-    if isinstance(fixed, Mapping):
-        values = np.full(len(graph), np.nan)
-        places = [graph.position(vertex) for vertex in fixed]
-        for place, (vertex, given) in zip(places, fixed.items(), strict=True):
-            values[place] = probabilities(given, f"the fixed value of {vertex!r}")
-        return values
+def fixed_columns(graph: DatasetGraph, fixed: Any) -> tuple[Floats, Floats]:
+    """The fixed probabilities of both colours along the vertices, NaN where free."""
     if callable(fixed):
         raise ParameterError("a function of fixed values needs at=vertex; for the whole graph give a mapping")
+    if isinstance(fixed, Mapping):
+        columns = np.full((2, len(graph)), np.nan)
+        for vertex, given in fixed.items():
+            columns[:, graph.position(vertex)] = fixed_row(vertex, given)
+        return columns[0], columns[1]
     values = np.array(fixed, np.float64)
     if values.shape != (len(graph),):
         raise ParameterError(f"an array of fixed values needs one entry per vertex ({len(graph)}), NaN where free")
     given_at = ~np.isnan(values)
     values[given_at] = probabilities(values[given_at], "a fixed value")
-    return values
+    return values, 1.0 - values

@@ -9,7 +9,7 @@ import numpy as np
 from tinct.binary.extension import extend_rows, require_two_colors
 from tinct.errors import NotPrivate
 from tinct.graphs import Budget, DatasetGraph, smallest_hitting_set
-from tinct.mechanism import Mechanism
+from tinct.mechanism import Mechanism, require_table
 from tinct.verification import verify
 
 
@@ -24,13 +24,13 @@ def improve(graph: DatasetGraph, privacy: Any, mechanism: Any) -> Mechanism:
     array([0.917, 0.833, 0.667, 0.667, 0.833, 0.917])
     """
     require_two_colors(graph)
-    given = mechanism if isinstance(mechanism, Mechanism) else Mechanism(graph, mechanism)
-    verdict = verify(given.table, graph, privacy)
+    table = mechanism.table_on(graph) if isinstance(mechanism, Mechanism) else require_table(graph, mechanism)
+    verdict = verify(table, graph, privacy)
     if not verdict.private:
         raise NotPrivate(f"the mechanism to improve is not private: {verdict.witness}", verdict.witness)
     if len(graph.outputs) < 2:
         return Mechanism(graph, np.ones((len(graph), 1)), privacy)
     kept = np.zeros(len(graph), bool)
     kept[[graph.position(vertex) for vertex in smallest_hitting_set(graph)]] = True
-    first, second = (np.where(kept, given.table[:, column], np.nan) for column in (0, 1))
+    first, second = (np.where(kept, table[:, column], np.nan) for column in (0, 1))
     return extend_rows(graph, privacy, Budget(graph, privacy), first, second)

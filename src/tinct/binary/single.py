@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     Row = tuple[float, float]  # Pr[first color], Pr[second color]
 
 MAX_VISITED = 1_000_000
+_SUM_TOLERANCE = 1e-9
 
 
 def extend_at(graph: DatasetGraph | ImplicitGraph, privacy: Any, fixed: Any, at: Any, least: float | None) -> Any:
@@ -133,15 +134,27 @@ def _solve(
     return 1.0, -0.0
 
 
+def fixed_row(vertex: Any, given: Any) -> Row:
+    """Both probabilities of a fixed vertex, from that of the first colour or from a pair."""
+    name = f"the fixed value of {vertex!r:.80}"
+    if isinstance(given, tuple | list | np.ndarray) and np.shape(given) == (2,):
+        first, second = probabilities(given, name).tolist()
+        if abs(first + second - 1.0) > _SUM_TOLERANCE:
+            raise ParameterError(f"{name} must be a pair that sums to 1, got {given!r}")
+        return first, second
+    if np.ndim(given) != 0:
+        raise ParameterError(f"{name} must be a probability, or a pair of them, got {given!r:.80}")
+    first = float(probabilities(given, name))
+    return first, 1.0 - first
+
+
 def _fixed_rows(graph: DatasetGraph | ImplicitGraph, fixed: Any) -> Callable[[Any], Row | None]:
     if isinstance(fixed, Mapping):
         look_up: Callable[[Any], Any] = fixed.get
     elif callable(fixed):
         look_up = fixed
     elif isinstance(graph, DatasetGraph):
-        values = np.asarray(fixed, np.float64)
-        if values.shape != (len(graph),):
-            raise ParameterError(f"an array of fixed values needs one entry per vertex ({len(graph)}), NaN where free")
+        values = _array_of(graph, fixed)
 
         def look_up(vertex: Any) -> float | None:
             value = float(values[graph.position(vertex)])
@@ -152,21 +165,25 @@ def _fixed_rows(graph: DatasetGraph | ImplicitGraph, fixed: Any) -> Callable[[An
 
     def row(vertex: Any) -> Row | None:
         value = look_up(vertex)
-        if value is None:
-            return None
-        first = float(probabilities(value, f"the fixed value of {vertex!r:.80}"))
-        return first, 1.0 - first
+        return None if value is None else fixed_row(vertex, value)
 
     return row
 
 
 def _known_values(graph: DatasetGraph | ImplicitGraph, fixed: Any) -> list[Row]:
-    values = np.array(list(fixed.values()) if isinstance(fixed, Mapping) else fixed, np.float64)
-    if isinstance(graph, DatasetGraph) and isinstance(fixed, Mapping):
+    if isinstance(fixed, Mapping):
         for vertex in fixed:
-            graph.position(vertex)
-    known = probabilities(values[~np.isnan(values)] if not isinstance(fixed, Mapping) else values, "a fixed value")
-    return [(float(value), 1.0 - float(value)) for value in known]
+            _code(graph, vertex)  # refuses what is not a vertex
+        return [fixed_row(vertex, value) for vertex, value in fixed.items()]
+    values = _array_of(graph, fixed)
+    return [fixed_row("an entry", value) for value in np.unique(values[~np.isnan(values)]).tolist()]
+
+
+def _array_of(graph: DatasetGraph | ImplicitGraph, fixed: Any) -> NDArray[np.float64]:
+    values = np.asarray(fixed, np.float64)
+    if not isinstance(graph, DatasetGraph) or values.shape != (len(graph),):
+        raise ParameterError("an array of fixed values needs one entry per vertex of a built graph, NaN where free")
+    return values
 
 
 def _code(graph: DatasetGraph | ImplicitGraph, vertex: Any) -> int:

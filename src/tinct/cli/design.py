@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -245,7 +246,7 @@ def _print_json(
         "privacy": describe(privacy),
         "by_distance": [{**line, "color": str(line["color"])} for line in lines],
         "private": verdict.private,
-        "least_epsilon": verdict.epsilon,
+        "least_epsilon": verdict.epsilon if math.isfinite(verdict.epsilon) else "infinite",
         "least_delta": verdict.delta,
         "tolerance": verdict.tolerance,
         "written": [str(path) for path in written],

@@ -4,6 +4,7 @@ from tinct.graphs.boundary import Boundary, missed_edge, smallest_hitting_set
 from tinct.graphs.budgets import Budget, EdgeClasses, EdgePrivacy, personalized
 from tinct.graphs.builders import grid, histograms, hypercube, line, majority, threshold
 from tinct.graphs.dataset import DatasetGraph
+from tinct.graphs.files import GraphFile, read, write
 from tinct.graphs.implicit import ImplicitGraph, neighbors
 from tinct.graphs.morphisms import Morphism, boundary_morphism
 
@@ -13,6 +14,7 @@ __all__ = [
     "DatasetGraph",
     "EdgeClasses",
     "EdgePrivacy",
+    "GraphFile",
     "ImplicitGraph",
     "Morphism",
     "boundary_morphism",
@@ -24,6 +26,8 @@ __all__ = [
     "missed_edge",
     "neighbors",
     "personalized",
+    "read",
     "smallest_hitting_set",
     "threshold",
+    "write",
 ]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -10,16 +9,18 @@ import numpy as np
 
 from tinct._files import naming
 from tinct.errors import FileError
-from tinct.graphs.budgets import EdgeClasses, EdgePrivacy
 from tinct.graphs.csr import edges_to_csr
 from tinct.graphs.dataset import DatasetGraph
 from tinct.graphs.labels import Names
-from tinct.privacy import GaussianDP, Privacy
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
     from numpy.typing import NDArray
 
     from tinct._files import FilePath
+    from tinct.graphs.budgets import EdgeClasses, EdgePrivacy
+    from tinct.privacy import GaussianDP, Privacy
 
 
 @dataclass(frozen=True)

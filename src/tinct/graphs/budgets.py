@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tinct._kernels.propagate import CLASSES, DENSE, MAX_CLASSES, UNIFORM
+from tinct._kernels.propagate import CLASSES, DENSE, MAX_CLASSES, UNIFORM, asymmetry
 from tinct.errors import ParameterError
 from tinct.privacy import Privacy, SuitablePair
 from tinct.privacy.amounts import MAX_EPSILON
@@ -130,12 +130,25 @@ class Budget:
     def _along_entries(self, values: NDArray[Any]) -> NDArray[Any]:
         entries = len(self.graph.indices)
         if len(values) == entries:
+            self._require_symmetric(values)
             return values
         if len(values) * 2 == entries:
             return values[self.graph.edge_ids]
         raise ParameterError(
             f"budgets for {len(values)} edges: give one per edge ({entries // 2}) or one per directed edge ({entries})"
         )
+
+    def _require_symmetric(self, values: NDArray[Any]) -> None:
+        graph = self.graph
+        wide = np.ascontiguousarray(values, np.float64 if values.dtype.kind == "f" else np.int64)
+        if asymmetry(graph.indptr, graph.indices, wide.view(np.uint64)):
+            by_edge = np.empty(entries := len(values) // 2, values.dtype)
+            by_edge[graph.edge_ids] = values
+            odd = int(np.argmax(by_edge[graph.edge_ids] != values))
+            raise ParameterError(
+                f"edge {graph.edges[int(graph.edge_ids[odd])]!r} has different budgets in its two directions "
+                f"(one of {entries:,} edges): neighbours are mutual"
+            )
 
     def _read_arrays(self, privacy: EdgePrivacy) -> None:
         epsilon, delta = self._along_entries(privacy.epsilon), self._along_entries(privacy.delta)

@@ -98,9 +98,7 @@ def require_schema(document: Any, path: FilePath, schema: str) -> None:
         raise FileError(f"{path}: schema must be {schema!r}, got {document['schema']!r:.80}")
 
 
-def read_graph(
-    fields: Any, privacy: Any, path: FilePath, what: str, *, disconnected: bool
-) -> GraphFile:
+def read_graph(fields: Any, privacy: Any, path: FilePath, what: str, *, disconnected: bool) -> GraphFile:
     """The graph that an object describes, with the privacy that another one states along its edges."""
     require_fields(fields, path, what, required=("colors", "edges"), optional=("outputs", "vertices"))
     colors = _labels(fields["colors"], path, "colors")
@@ -113,15 +111,12 @@ def read_graph(
 
 
 def _labels(value: Any, path: FilePath, field: str) -> list[Any]:
-    labels = []
-    for at, item in enumerate(_list(value, path, field)):
-        with reading(path, f"{field}[{at}]"):
-            if isinstance(item, dict):
-                raise ParameterError("a label must be text, a number or a list of such, got an object")
-            label = plain(hashable(item))
-            if label is None:
-                raise ParameterError("a label must be text, a number or a list of such, got null")
-            labels.append(label)
+    items, labels = _list(value, path, field), []
+    try:
+        for item in items:
+            labels.append(plain(hashable(item)))
+    except ParameterError as error:
+        raise FileError(f"{path}: {field}[{len(labels)}]: {error}") from None
     return labels
 
 

@@ -28,7 +28,7 @@ _MAX_LABEL_NESTING = 16
 _MAX_LABEL_TEXT = 100_000
 _MAX_LABEL_BITS = 1300  # just below 400 digits, the most a JSON number may have
 _MAX_SHORT = 64
-_LONG_FRACTION = re.compile(r"(ln )?(\d{1,400})/(\d{1,400})", re.ASCII)
+_LONG_FRACTION = re.compile(r"(ln )?(\d{1,1000})/(\d{1,1000})", re.ASCII)
 
 
 # labels
@@ -46,7 +46,7 @@ def plain(label: Any, nesting: int = 0) -> Any:
         if nesting == _MAX_LABEL_NESTING:
             raise ParameterError(f"a label may be nested up to {_MAX_LABEL_NESTING} deep")
         return tuple(plain(part, nesting + 1) for part in label)
-    if label is None or isinstance(label, bool):
+    if isinstance(label, bool) or (label is None and nesting > 0):  # a label by itself must not be missing
         return label
     if isinstance(label, str):
         return _plain_text(label)
@@ -132,7 +132,7 @@ def delta_text(pair: Privacy) -> str:
 
 def _short_enough(text: str, name: str) -> str:
     if len(text) > _MAX_SHORT and not _LONG_FRACTION.fullmatch(text):
-        raise ParameterError(f"{name} has more than 400 digits and cannot be written exactly: round it first")
+        raise ParameterError(f"{name} has more than 1,000 digits and cannot be written exactly: round it first")
     return text
 
 
@@ -149,7 +149,7 @@ def exact_privacy(epsilon: Any, delta: Any = 0) -> Privacy:
 
 
 def _exact(given: Any, name: str) -> Any:
-    """Fractions of up to 400 digits as they are written here; all else is for Privacy to read."""
+    """Fractions of up to 1,000 digits over as many, as they are written here; all else is for Privacy to read."""
     match = _LONG_FRACTION.fullmatch(given) if isinstance(given, str) and len(given) > _MAX_SHORT else None
     if match is None:
         return given

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from operator import eq
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from tinct.errors import ParameterError
 from tinct.graphs import DatasetGraph, Morphism
+from tinct.privacy import SuitablePair
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -99,15 +101,23 @@ class Mechanism:
 
         With orders of preference, every set of the k best answers must be at least as likely.
         """
-        self._require_comparable(other)
-        return bool((self.prefixes() >= other.prefixes() - tolerance).all())
+        if self.graph is not other.graph and self.graph.colors != other.graph.colors:
+            raise ParameterError("mechanisms can be compared only on the same vertices with the same colors")
+        theirs = Mechanism.trusted(self.graph, other.table_on(self.graph), other.privacy)
+        return bool((self.prefixes() >= theirs.prefixes() - tolerance).all())
 
-    def _require_comparable(self, other: Mechanism) -> None:
-        same = self.outputs == other.outputs and len(self.graph) == len(other.graph)
-        if not same or (self.graph is not other.graph and self.graph.colors != other.graph.colors):
-            raise ParameterError(
-                "mechanisms can be compared only on the same vertices with the same colors and outputs"
-            )
+    def table_on(self, graph: DatasetGraph) -> Floats:
+        """The table with rows and columns in the order of another graph with the same vertices and outputs."""
+        if graph is self.graph:
+            return self.table
+        if set(graph.outputs) != set(self.outputs):
+            raise ParameterError(f"mechanism and graph have different outputs: {self.outputs!r} and {graph.outputs!r}")
+        if len(graph) != len(self.graph):
+            raise ParameterError(f"the mechanism has {len(self.graph)} vertices, the graph {len(graph)}")
+        columns = [self.outputs.index(output) for output in graph.outputs]
+        if all(map(eq, graph.vertices, self.vertices)):
+            return self.table[:, columns]
+        return self.table[[self.graph.position(vertex) for vertex in graph.vertices]][:, columns]
 
     def pullback(self, morphism: Any, graph: DatasetGraph) -> Mechanism:
         """The mechanism M(g(v)) on ``graph``, for a morphism g from it to this mechanism's graph.
@@ -121,7 +131,9 @@ class Mechanism:
         if set(graph.outputs) != set(self.outputs):
             raise ParameterError(f"both graphs need the same outputs: {graph.outputs!r} against {self.outputs!r}")
         columns = [self.outputs.index(output) for output in graph.outputs]
-        return Mechanism(graph, self.table[morphism.image][:, columns], self.privacy)
+        # budgets of single edges belong to the other graph; one for all edges holds here as well
+        privacy = self.privacy if isinstance(self.privacy, SuitablePair) else None
+        return Mechanism(graph, self.table[morphism.image][:, columns], privacy)
 
     def to_json(self, path: str | Path) -> None:
         """Write the mechanism with its graph to a JSON file."""

@@ -106,10 +106,6 @@ class Privacy(SuitablePair):
         falling = steps > rising
         return np.where(falling, 1.0 - fallen, risen), np.where(falling, fallen, left)
 
-    def _upper(self, a: Floats) -> Floats:
-        growth, delta = self.step
-        return np.minimum(np.minimum(growth * a + delta, 1.0 - (1.0 - a - delta) / growth), 1.0)
-
     def _transition(self, a: Floats) -> Floats:
         growth, delta = self.step
         if self.epsilon == 0:

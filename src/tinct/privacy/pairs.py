@@ -39,9 +39,6 @@ class SuitablePair(ABC):
         """U^distance(a) and 1 − U^distance(a), each with its own relative precision, where b = 1 − a."""
 
     @abstractmethod
-    def _upper(self, a: Floats) -> Floats: ...
-
-    @abstractmethod
     def _transition(self, a: Floats) -> Floats: ...
 
     @overload
@@ -56,7 +53,7 @@ class SuitablePair(ABC):
         array([0.2, 0.9])
         """
         values = probabilities(a)
-        return _like(a, self._upper(values))
+        return _like(a, self.walk(1, values, 1.0 - values)[0])
 
     @overload
     def lower(self, a: float) -> float: ...

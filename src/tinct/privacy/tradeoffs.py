@@ -66,9 +66,6 @@ class GaussianDP(SuitablePair):
         position = probit(np.asarray(a, np.float64), np.asarray(b, np.float64)) + distances(distance) * self.mu
         return ndtr(position), ndtr(-position)
 
-    def _upper(self, a: Floats) -> Floats:
-        return self.walk(1, a, 1.0 - a)[0]
-
     def _transition(self, a: Floats) -> Floats:
         gap = np.maximum(0.0, -self.mu / 2 - probit(a, 1.0 - a))
         with np.errstate(divide="ignore", invalid="ignore"):

@@ -1,0 +1,104 @@
+"""All prefix events of all orders of preference in one pass over the graph.
+
+A free vertex with order c carries q − 1 keys, the bounds on the probabilities of its best answer, its two best, and so
+on. They travel together: a vertex whose keys fell in one round offers all of them to its neighbours in the next. Rounds
+end when nothing falls any more. Keys are odds or probits, as in ``propagate``.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from tinct._kernels.compiling import kernel
+from tinct._kernels.propagate import CLASSES, UNIFORM, step
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Floats = NDArray[np.float64]
+    Offsets = NDArray[np.int64]
+    Positions = NDArray[np.int32]
+
+
+@kernel
+def prefix_bounds(
+    indptr: Offsets,
+    indices: Positions,
+    orders: Positions,
+    fixed: NDArray[np.bool_],
+    source_keys: Floats,
+    keys: Floats,
+    layout: int,
+    classes: NDArray[np.int32],
+    gains: Floats,
+    shifts: Floats,
+    probit: bool,
+) -> int:
+    """Lower ``keys`` (n × q−1, given as infinity) to the envelope of the fixed vertices.
+
+    ``source_keys[at, c, k]`` is the key of the event {c_1..c_(k+1)} at a fixed vertex, where ``at`` counts the fixed
+    vertices in order. Returns the number of rounds, or −1 − e if entry e joins free vertices of different orders.
+    """
+    n = len(indptr) - 1
+    width = keys.shape[1]
+    waiting = np.zeros(n, np.bool_)
+    now = np.empty(n, np.int32)
+    later = np.empty(n, np.int32)
+    count = 0
+    at = -1
+    for u in range(n):
+        if not fixed[u]:
+            continue
+        at += 1
+        for e in range(indptr[u], indptr[u + 1]):
+            w = indices[e]
+            if fixed[w]:
+                continue
+            i = 0 if layout == UNIFORM else (int(classes[e]) if layout == CLASSES else e)
+            fell = False
+            for k in range(width):
+                new = step(source_keys[at, orders[w], k], gains[i], shifts[i], probit)
+                if new < keys[w, k]:
+                    keys[w, k] = new
+                    fell = True
+            if fell and not waiting[w]:
+                waiting[w] = True
+                now[count] = w
+                count += 1
+    rounds = 0
+    following = np.empty(width, np.float64)
+    while count > 0:
+        rounds += 1
+        now[:count].sort()
+        after = 0
+        for i in range(count):
+            v = now[i]
+            waiting[v] = False  # from here on a lower key means another round for v
+            if layout == UNIFORM:
+                for k in range(width):
+                    following[k] = step(keys[v, k], gains[0], shifts[0], probit)
+            for e in range(indptr[v], indptr[v + 1]):
+                w = indices[e]
+                if fixed[w]:
+                    continue
+                if orders[w] != orders[v]:
+                    return -1 - e
+                fell = False
+                for k in range(width):
+                    if keys[w, k] <= keys[v, k]:
+                        continue
+                    if layout != UNIFORM:
+                        j = int(classes[e]) if layout == CLASSES else e
+                        following[k] = step(keys[v, k], gains[j], shifts[j], probit)
+                    if following[k] < keys[w, k]:
+                        keys[w, k] = following[k]
+                        fell = True
+                if fell and not waiting[w]:
+                    waiting[w] = True
+                    later[after] = w
+                    after += 1
+        now, later = later, now
+        count = after
+    return rounds

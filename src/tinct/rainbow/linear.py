@@ -1,0 +1,182 @@
+"""The best mechanism for a stated utility, and whether one mechanism is best for all of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import Enum
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from tinct.errors import NotExtendable, ParameterError
+from tinct.graphs import Budget, DatasetGraph
+from tinct.mechanism import Mechanism
+from tinct.programs import PrivateTables
+from tinct.rainbow.extension import envelope
+from tinct.rainbow.rows import distribution, orders_as_columns, require_rainbow
+from tinct.verification import verify
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Floats = NDArray[np.float64]
+
+SOLVER_TOLERANCE = 1e-7  # HiGHS: how far a constraint may be from holding
+MAX_PROGRAMS = 5_000
+
+
+class BestMechanism(Mechanism):
+    """A mechanism that maximises a utility, with the proof: no private mechanism has more than ``upper_bound``."""
+
+    value: float
+    upper_bound: float
+
+    @property
+    def gap(self) -> float:
+        """How much better a private mechanism could still be."""
+        return max(0.0, self.upper_bound - self.value)
+
+
+def best(
+    graph: DatasetGraph, privacy: Any, utility: Any = "truth", *, fixed: Mapping[Any, Any] | None = None
+) -> BestMechanism:
+    """The private mechanism that maximises a linear utility (a linear program; any boundary, or none given).
+
+    Args:
+        graph: Any graph with orders of preference or plain colours.
+        privacy: (ε, δ) for all edges, or for each edge.
+        utility: An array of weights (vertices × outputs); or ``{vertex: {answer: weight}}``; or ``"truth"`` for the sum of
+            the probabilities of the best answers; or ``"prefixes"`` for the sum of all prefix sums.
+        fixed: ``{vertex: distribution}`` for rows that are given.
+
+    >>> from tinct import Privacy, graphs
+    >>> mechanism = best(graphs.line(1, 1), Privacy("ln 3"))
+    >>> round(mechanism.value, 9), round(mechanism.gap, 9)
+    (1.5, 0.0)
+    """
+    weights = _weights(graph, utility)
+    rows = _fixed_rows(graph, fixed)
+    solution = PrivateTables(graph, privacy, rows).maximize(weights)
+    if solution is None:
+        raise NotExtendable("no private mechanism has these rows: the linear program is infeasible", fixed)
+    table = solution.table if rows is not None else _repaired(graph, privacy, solution.table)
+    mechanism = BestMechanism(graph, table, privacy)
+    object.__setattr__(mechanism, "value", float((weights * table).sum()))
+    object.__setattr__(mechanism, "upper_bound", solution.upper_bound)
+    return mechanism
+
+
+class Case(Enum):
+    """The four cases of docs/theory.md §4."""
+
+    ENVELOPE = "the envelope is private: it is the optimum"
+    LOWER = "the envelope is not private, but there is an optimum below it"
+    NONE = "there are private mechanisms, but no optimum"
+    INFEASIBLE = "there is no private mechanism with these rows"
+
+
+@dataclass(frozen=True)
+class Existence:
+    """Whether an optimum exists, which case it is, and the optimum if there is one."""
+
+    case: Case
+    mechanism: Mechanism | None
+
+    def __bool__(self) -> bool:
+        return self.mechanism is not None
+
+
+def optimum_exists(graph: DatasetGraph, privacy: Any, fixed: Mapping[Any, Any]) -> Existence:
+    """Decide whether one private extension of the fixed rows dominates all others (small graphs).
+
+    An optimum exists if and only if maximising the sum of all prefix sums attains the maximum of each of them.
+    """
+    require_rainbow(graph)
+    rows = _fixed_rows(graph, fixed)
+    if rows is None:
+        raise ParameterError("give the rows of a boundary-hitting set: without them there is never an optimum")
+    table = envelope(graph, Budget(graph, privacy), rows)
+    if verify(table, graph, privacy).private:
+        return Existence(Case.ENVELOPE, Mechanism(graph, table, privacy))
+    free = np.flatnonzero(np.isnan(rows[:, 0]))
+    if len(free) * (len(graph.outputs) - 1) > MAX_PROGRAMS:
+        raise ParameterError(
+            f"deciding this takes {len(free) * (len(graph.outputs) - 1):,} linear programs: too many; "
+            "use rainbow.best with a utility"
+        )
+    tables = PrivateTables(graph, privacy, rows)
+    events = _prefix_events(graph)
+    together = tables.maximize(events[free].sum(axis=0).sum(axis=0) if False else _scattered(graph, free, events))
+    if together is None:
+        return Existence(Case.INFEASIBLE, None)
+    for vertex in free.tolist():
+        for event in events[vertex]:
+            alone = np.zeros((len(graph), len(graph.outputs)))
+            alone[vertex] = event
+            highest = tables.maximize(alone)
+            if highest is None or highest.value > float((alone * together.table).sum()) + 10 * SOLVER_TOLERANCE:
+                return Existence(Case.NONE, None)
+    return Existence(Case.LOWER, Mechanism(graph, together.table, privacy))
+
+
+def _prefix_events(graph: DatasetGraph) -> Floats:
+    """For every vertex its q − 1 prefix events, as rows of zeros and ones over the outputs."""
+    columns = orders_as_columns(graph)
+    width = len(graph.outputs)
+    events = np.zeros((len(columns), width - 1, width))
+    for code, order in enumerate(columns):
+        for size in range(1, width):
+            events[code, size - 1, order[:size]] = 1.0
+    return np.asarray(events[graph.coloring.codes])
+
+
+def _scattered(graph: DatasetGraph, free: NDArray[np.int64], events: Floats) -> Floats:
+    weights = np.zeros((len(graph), len(graph.outputs)))
+    weights[free] = events[free].sum(axis=1)
+    return weights
+
+
+def _weights(graph: DatasetGraph, utility: Any) -> Floats:
+    shape = (len(graph), len(graph.outputs))
+    if isinstance(utility, str):
+        if utility not in ("truth", "prefixes"):
+            raise ParameterError(f"utility must be 'truth', 'prefixes', weights or a mapping, got {utility!r}")
+        events = _prefix_events(graph)
+        return np.asarray(events[:, 0] if utility == "truth" else events.sum(axis=1))
+    if isinstance(utility, Mapping):
+        weights = np.zeros(shape)
+        for vertex, of_answers in utility.items():
+            for answer, weight in of_answers.items():
+                if answer not in graph.outputs:
+                    raise ParameterError(f"the utility of {vertex!r} names {answer!r}, which is not an answer")
+                weights[graph.position(vertex), graph.outputs.index(answer)] = weight
+    else:
+        weights = np.asarray(utility, np.float64)
+    if weights.shape != shape or not np.isfinite(weights).all():
+        raise ParameterError(f"a utility needs finite weights, {shape[0]} vertices × {shape[1]} outputs")
+    return weights
+
+
+def _fixed_rows(graph: DatasetGraph, fixed: Mapping[Any, Any] | None) -> Floats | None:
+    if not fixed:
+        return None
+    rows = np.full((len(graph), len(graph.outputs)), np.nan)
+    for vertex, given in fixed.items():
+        rows[graph.position(vertex)] = distribution(given, graph.outputs, f"the row of {vertex!r}")
+    return rows
+
+
+def _repaired(graph: DatasetGraph, privacy: Any, table: Floats) -> Floats:
+    """The solver's table, mixed with just enough of the uniform distribution to be private.
+
+    A solver keeps inequalities only up to its tolerance, and may put a 0 beside a 1e-9, which is infinite ε. Mixing in a
+    share λ of the uniform row gains (E − 1)λ/q on every inequality, which covers the solver's error.
+    """
+    gains, _ = Budget(graph, privacy).parameters
+    least = float(gains.min()) - 1.0
+    verdict = verify(table, graph, privacy)
+    if verdict.private or least <= 0:
+        return table
+    share = min(1.0, 2 * SOLVER_TOLERANCE * table.shape[1] / least)
+    return np.asarray((1 - share) * table + share / table.shape[1])

@@ -1,0 +1,185 @@
+"""Slow, obvious twins of what the library computes quickly.
+
+Nothing here imports tinct. Where a twin takes numbers it accepts Fractions, so that a test can choose exact arithmetic.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from fractions import Fraction
+from itertools import combinations
+from statistics import NormalDist
+from typing import Any
+
+Edge = tuple[int, int]
+Step = Callable[[Any], Any]
+
+
+# one edge
+
+
+def upper(a: Any, growth: Any, delta: Any) -> Any:
+    """The largest b with b ≤ E·a + δ, 1 − a ≤ E·(1 − b) + δ and b ≤ 1: (ε, δ)-DP of the two answers, solved for b."""
+    return min(growth * a + delta, 1 - (1 - a - delta) / growth, 1)
+
+
+def exact_upper(a: float, growth: float, delta: float) -> Fraction:
+    """The same in exact arithmetic on the very floats given."""
+    return upper(Fraction(a), Fraction(growth), Fraction(delta))
+
+
+def gaussian_upper(a: float, mu: float) -> float:
+    """Φ(Φ⁻¹(a) + μ) by the standard library."""
+    if a <= 0.0 or a >= 1.0:
+        return float(a)
+    return NormalDist().cdf(NormalDist().inv_cdf(a) + mu)
+
+
+def iterate(step: Step, distance: int, a: Any) -> Any:
+    """A step applied ``distance`` times."""
+    for _ in range(distance):
+        a = step(a)
+    return a
+
+
+# graphs: n vertices 0..n−1, a list of edges, a list of colours
+
+
+def all_distances(n: int, edges: Iterable[Edge]) -> list[list[float]]:
+    """Lengths of shortest paths between all pairs (Floyd and Warshall)."""
+    far = [[0.0 if u == v else math.inf for v in range(n)] for u in range(n)]
+    for u, v in edges:
+        far[u][v] = far[v][u] = 1.0
+    for middle in range(n):
+        for u in range(n):
+            for v in range(n):
+                far[u][v] = min(far[u][v], far[u][middle] + far[middle][v])
+    return far
+
+
+def boundary_vertices(edges: Iterable[Edge], colors: Sequence[Any]) -> set[int]:
+    """The ends of all edges whose ends differ in colour."""
+    return {end for u, v in edges if colors[u] != colors[v] for end in (u, v)}
+
+
+def boundary_distance(n: int, edges: Sequence[Edge], colors: Sequence[Any]) -> list[int]:
+    """Distance in the whole graph to the nearest boundary vertex of the own colour; −1 where there is none."""
+    far, boundary = all_distances(n, edges), boundary_vertices(edges, colors)
+    nearest = [min((far[v][b] for b in boundary if colors[b] == colors[v]), default=math.inf) for v in range(n)]
+    return [-1 if math.isinf(distance) else int(distance) for distance in nearest]
+
+
+def component_labels(n: int, edges: Sequence[Edge]) -> list[int]:
+    """Everybody takes the smallest label among neighbours until nothing changes; then labels are renumbered."""
+    label = list(range(n))
+    while True:
+        before = label.copy()
+        for u, v in edges:
+            label[u] = label[v] = min(label[u], label[v])
+        if label == before:
+            break
+    names = sorted(set(label))
+    return [names.index(one) for one in label]
+
+
+def missed_edges(edges: Iterable[Edge], colors: Sequence[Any], chosen: Iterable[int]) -> list[Edge]:
+    """The boundary edges that no chosen vertex meets."""
+    chosen = set(chosen)
+    return [(u, v) for u, v in edges if colors[u] != colors[v] and u not in chosen and v not in chosen]
+
+
+def smallest_cover_size(n: int, edges: Sequence[Edge], colors: Sequence[Any]) -> int:
+    """The size of a smallest set of vertices that meets every boundary edge, by trying all sets."""
+    for size in range(n + 1):
+        if any(not missed_edges(edges, colors, chosen) for chosen in combinations(range(n), size)):
+            return size
+    raise AssertionError("all vertices together meet every edge")
+
+
+# the extension
+
+
+def envelope(n: int, edges: Sequence[Edge], steps: Sequence[Step], fixed: Mapping[int, Any]) -> list[Any]:
+    """For one colour and every vertex the least bound over all paths from all fixed vertices, anywhere in the graph."""
+    bound = [fixed.get(v, 1) for v in range(n)]
+    while True:
+        before = list(bound)
+        for (u, v), step in zip(edges, steps, strict=True):
+            bound[v] = min(bound[v], step(bound[u]))
+            bound[u] = min(bound[u], step(bound[v]))
+        if bound == before:
+            return bound
+
+
+def margin(n: int, edges: Sequence[Edge], steps: Sequence[Step], fixed: Mapping[int, Any]) -> Any:
+    """The least A(u) − p(u) over the fixed vertices, for one colour: negative if and only if nothing extends p."""
+    slack = [1]
+    for u, value in fixed.items():  # the trivial path makes A(u) at most p(u): look at the bounds from other vertices
+        others = {w: p for w, p in fixed.items() if w != u}
+        slack.append(envelope(n, edges, steps, others)[u] - value)
+    return min(slack)
+
+
+def extension(
+    n: int, edges: Sequence[Edge], steps: Sequence[Step], codes: Sequence[int], fixed: Mapping[int, Any]
+) -> list[Any]:
+    """Pr[first colour] in the optimal extension of fixed values that can be extended."""
+    first = envelope(n, edges, steps, fixed)
+    second = envelope(n, edges, steps, {u: 1 - p for u, p in fixed.items()})
+    return [fixed[v] if v in fixed else first[v] if codes[v] == 0 else 1 - second[v] for v in range(n)]
+
+
+def region_bounds(
+    n: int, edges: Sequence[Edge], steps: Sequence[Step], codes: Sequence[int], fixed: Mapping[int, Any]
+) -> list[Any]:
+    """The bound on the truth of free vertices along paths inside their region, with fixed vertices only as ends."""
+    value = [None if v in fixed else 1 for v in range(n)]
+    while True:
+        before = list(value)
+        for (u, v), step in zip(edges, steps, strict=True):
+            for here, there in ((u, v), (v, u)):
+                if there in fixed:
+                    continue
+                if here in fixed:
+                    start = fixed[here] if codes[there] == 0 else 1 - fixed[here]
+                elif codes[here] == codes[there]:
+                    start = value[here]
+                else:
+                    continue
+                value[there] = min(value[there], step(start))
+        if value == before:
+            return value
+
+
+# tables
+
+
+def events(q: int) -> list[tuple[int, ...]]:
+    """All sets of outputs."""
+    return [event for size in range(q + 1) for event in combinations(range(q), size)]
+
+
+def hockey_stick(p: Sequence[Any], q: Sequence[Any], growth: Any) -> Any:
+    """The least δ for E: the largest P(S) − E·Q(S) over all events."""
+    return max(sum(p[k] for k in event) - growth * sum(q[k] for k in event) for event in events(len(p)))
+
+
+def least_epsilon(p: Sequence[Any], q: Sequence[Any], delta: Any) -> float:
+    """The least ε ≥ 0 for δ: the largest ln((P(S) − δ)/Q(S)) over all events."""
+    worst = 0.0
+    for event in events(len(p)):
+        above, below = sum(p[k] for k in event) - delta, sum(q[k] for k in event)
+        if above > below:
+            worst = max(worst, math.log(above / below) if below > 0 else math.inf)
+    return worst
+
+
+def is_private(first: Sequence[Any], edges: Sequence[Edge], steps: Sequence[Step], tolerance: float = 0.0) -> bool:
+    """Whether p(v) ≤ U(p(u)) on every edge, in both directions and for both colours."""
+    return all(
+        there <= step(here) + tolerance
+        for (u, v), step in zip(edges, steps, strict=True)
+        for a, b in ((u, v), (v, u))
+        for here, there in ((first[a], first[b]), (1 - first[a], 1 - first[b]))
+    )

@@ -1,0 +1,73 @@
+"""What a linear program says about private mechanisms with two answers.
+
+Variables are p(v) = Pr[first colour] for every vertex. (ε, δ)-DP on an edge is four linear inequalities, so the program
+knows nothing of U, of paths or of boundaries.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from scipy.optimize import linprog
+from scipy.sparse import csr_array
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+# HiGHS accepts violations of 1e-7 unless told otherwise; the tests compare to 1e-9.
+_OPTIONS = {"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10}
+
+
+def _inequalities(
+    n: int, edges: Sequence[tuple[int, int]], epsilons: Sequence[float], deltas: Sequence[float]
+) -> tuple[csr_array, np.ndarray]:
+    rows, columns, values, right = [], [], [], []
+    for (u, v), epsilon, delta in zip(edges, epsilons, deltas, strict=True):
+        growth = np.exp(epsilon)
+        for here, there in ((u, v), (v, u)):
+            # p(here) − E·p(there) ≤ δ, and the same for the second colour, 1 − p
+            for sign, bound in ((1.0, delta), (-1.0, delta + growth - 1.0)):
+                row = len(right)
+                rows += [row, row]
+                columns += [here, there]
+                values += [sign, -sign * growth]
+                right.append(bound)
+    return csr_array((values, (rows, columns)), shape=(len(right), n)), np.array(right)
+
+
+def best(
+    n: int,
+    edges: Sequence[tuple[int, int]],
+    epsilons: Sequence[float],
+    deltas: Sequence[float],
+    objective: Sequence[float],
+    fixed: Mapping[int, float] | None = None,
+) -> np.ndarray | None:
+    """The private p that maximises Σ objective·p and agrees with ``fixed``, or None if there is none."""
+    matrix, right = _inequalities(n, edges, epsilons, deltas)
+    bounds = [(0.0, 1.0)] * n
+    for vertex, value in (fixed or {}).items():
+        bounds[vertex] = (value, value)
+    result = linprog(
+        -np.asarray(objective, float), A_ub=matrix, b_ub=right, bounds=bounds, method="highs-ds", options=_OPTIONS
+    )
+    if result.status == 2:
+        return None
+    assert result.status == 0, result.message
+    return result.x
+
+
+def most_truthful(
+    n: int,
+    edges: Sequence[tuple[int, int]],
+    epsilons: Sequence[float],
+    deltas: Sequence[float],
+    codes: Sequence[int],
+    fixed: Mapping[int, float],
+) -> np.ndarray | None:
+    """Pr[first colour] of the extension with the largest sum of truths, or None if nothing extends ``fixed``.
+
+    If one extension is the most truthful at every vertex, then it alone has the largest sum.
+    """
+    return best(n, edges, epsilons, deltas, np.where(np.asarray(codes) == 0, 1.0, -1.0), fixed)

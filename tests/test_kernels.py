@@ -1,0 +1,353 @@
+"""Kernels: compiled and plain agree bit for bit, and both agree with slow twins."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from functools import cached_property, partial
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import naive
+import strategies
+from tinct._kernels import levels, propagate
+from tinct._kernels.compiling import kernel
+
+FREE, FIXED = 2, propagate.FIXED
+SETTLING = ("from_sources", "by_classes", "by_heap", "by_buckets")
+BITS = 1  # few buckets keep the plain version quick
+
+
+class Arrays:
+    """A case with fixed values in the form that kernels take, on odds or probits."""
+
+    def __init__(self, case, fixed, probit=False):
+        self.case, self.fixed, self.probit = case, fixed, probit
+        graph = case.graph
+        self.indptr, self.indices, self.codes = graph.indptr, graph.indices, graph.coloring.codes
+        self.chosen = np.array(sorted(fixed), np.int32)
+        self.state = self.codes.copy()
+        self.state[self.chosen] = FIXED
+        self.keys = np.full(case.n, np.inf)
+        sources = sorted(
+            (self.key(p), v, color)
+            for v, first in fixed.items()
+            for color, p in enumerate((first, 1 - first))
+            if self.key(p) < math.inf
+        )
+        self.sources = np.array([v for _, v, _ in sources], np.int32)
+        self.colors = np.array([color for *_, color in sources], np.uint8)
+        self.source_keys = np.array([key for key, *_ in sources], np.float64)
+        distinct = sorted(set(zip(case.epsilons, case.deltas, strict=True)))
+        numbers = [distinct.index(budget) for budget in zip(case.epsilons, case.deltas, strict=True)]
+        self.classes = np.array(numbers, np.uint8)[graph.edge_ids]
+        growth = np.exp([epsilon for epsilon, _ in distinct])
+        self.gains = np.ones(len(distinct)) if probit else growth
+        self.shifts = np.array([epsilon if probit else delta for epsilon, delta in distinct])
+
+    def key(self, p):
+        """A probability on the scale of the kernels."""
+        if not self.probit:
+            return p / (1 - p) if p < 1 else math.inf
+        from scipy.special import ndtri
+
+        return float(ndtri(p))
+
+    def settle(self, name, run):
+        """Call one of the four kernels that settle vertices; returns (result, keys)."""
+        state, keys = self.state.copy(), self.keys.copy()
+        start = (self.indptr, self.indices)
+        queue = (state, keys, self.sources, self.colors, self.source_keys)
+        dense = (self.gains[self.classes], self.shifts[self.classes])
+        arguments = {
+            "from_sources": (*start, *queue, float(self.gains[0]), float(self.shifts[0]), self.probit),
+            "by_classes": (*start, self.classes, *queue, self.gains, self.shifts, self.probit),
+            "by_heap": (*start, *queue, *dense, self.probit),
+            "by_buckets": (*start, *queue, *dense, BITS),
+        }[name]
+        with np.errstate(all="ignore"):
+            result = run(getattr(propagate, name))(*arguments)
+            if result >= 0 and result + len(self.chosen) < self.case.n:
+                missed = run(propagate.missed_entry)(self.indptr, self.indices, state, keys)
+                result = -1 - missed if missed >= 0 else result
+        return int(result), keys
+
+    def fits(self, name):
+        """Whether the kernel is meant for these budgets."""
+        uniform, odds = len(self.gains) == 1, not self.probit
+        return {
+            "from_sources": uniform,
+            "by_classes": len(self.gains) <= propagate.MAX_CLASSES,
+            "by_heap": True,
+            "by_buckets": odds and len(self.gains) > 0 and self.gains.min() > 1.01,  # else the heap takes over
+        }[name]
+
+
+def plain(function):
+    return function.plain
+
+
+def compiled(function):
+    return function.compiled
+
+
+def _random(seed, *, hitting=True, extreme=False, probit=False):
+    """A random case with values on a hitting set, or on any set at all."""
+    rng = np.random.default_rng(seed)
+    case = strategies.random_case(rng, at_most=14)
+    if extreme:
+        scale = rng.choice([1.0, 20.0, 40.0, 300.0])
+        case = strategies.Case(case.n, case.edges, case.codes, (np.array(case.epsilons) * scale).tolist(), case.deltas)
+    chosen = strategies.random_hitting_set(rng, case)
+    if not hitting:
+        chosen = [v for v in range(case.n) if rng.random() < 0.4]
+    values = rng.random(case.n)
+    if extreme:
+        tiny = 10.0 ** rng.uniform(-320, 0, case.n)
+        values = rng.choice([0.0, 1.0, 0.5], case.n) + rng.choice([-1, 1], case.n) * tiny
+        # just at the bend of the steepest edge, where one branch takes over from the other
+        bend = 1 / (1 + np.exp(max(case.epsilons)))
+        values = np.where(rng.random(case.n) < 0.3, bend * (1 + rng.integers(-2, 3, case.n) * 2.0**-52), values)
+    return Arrays(case, {v: float(np.clip(values[v], 0, 1)) for v in chosen}, probit)
+
+
+def test_every_kernel_is_tested_here():
+    """Whoever adds a kernel adds its twin to this file."""
+    found = {name for module in (levels, propagate) for name, one in vars(module).items() if isinstance(one, kernel)}
+    others = {"missed_entry", "level_table", "odds_table", "worst_fixed_edge", "boundary_levels", "component_labels"}
+    assert found == {*SETTLING, *others}
+
+
+@pytest.mark.parametrize("name", SETTLING)
+@pytest.mark.parametrize("kind", ["mild", "extreme", "careless", "probit"])
+def test_compiled_and_plain_settling_agree_exactly(name, kind):
+    """The same bits from both, on mild and extreme budgets (ε to 600, probabilities to 1e-320), hitting sets or not."""
+    compared = 0
+    for seed in range(120):
+        case = _random(seed, hitting=kind != "careless", extreme=kind == "extreme", probit=kind == "probit")
+        if not case.fits(name):
+            continue
+        one, other = case.settle(name, plain), case.settle(name, compiled)
+        assert one[0] == other[0], seed
+        np.testing.assert_array_equal(one[1], other[1], err_msg=str(seed))
+        compared += 1
+    assert compared > 20 or (name, kind) == ("by_buckets", "probit")
+
+
+def test_other_kernels_agree_exactly_compiled_and_plain():
+    """Levels, components, missed edges, tables and the worst edge: the same results from both."""
+    for seed in range(60):
+        rng = np.random.default_rng(seed)
+        case = _random(seed, hitting=seed % 3 > 0, extreme=seed % 2 == 0)
+        rows = (case.indptr, case.indices)
+        for one, arguments in (
+            (levels.boundary_levels, (*rows, case.codes)),
+            (levels.component_labels, rows),
+            (propagate.missed_entry, (*rows, case.state, case.keys)),
+        ):
+            np.testing.assert_array_equal(one.plain(*arguments), one.compiled(*arguments))
+        keys = rng.choice([0.0, 1e-320, 1.0, propagate.HIGHEST, np.inf], case.case.n)
+        distance = levels.boundary_levels.plain(*rows, case.codes)
+        right, wrong = rng.random((2, 2, int(distance.max()) + 2))
+        tables = np.empty((4, case.case.n, 2))
+        with np.errstate(all="ignore"):
+            for run, (odds, level) in ((plain, tables[:2]), (compiled, tables[2:])):
+                run(propagate.odds_table)(keys, case.codes, case.chosen, odds)
+                run(propagate.level_table)(distance, case.codes, right, wrong, level)
+            np.testing.assert_array_equal(tables[:2], tables[2:])
+            for layout, gains, shifts in _layouts(case):
+                arguments = (
+                    *rows,
+                    case.state,
+                    case.codes,
+                    keys,
+                    case.chosen,
+                    layout,
+                    case.classes,
+                    gains,
+                    shifts,
+                    False,
+                    1e-9,
+                )
+                assert propagate.worst_fixed_edge.plain(*arguments) == propagate.worst_fixed_edge.compiled(*arguments)
+
+
+def _layouts(case):
+    yield propagate.CLASSES, case.gains, case.shifts
+    yield propagate.DENSE, case.gains[case.classes], case.shifts[case.classes]
+    if len(case.gains) == 1:
+        yield propagate.UNIFORM, case.gains, case.shifts
+
+
+# twins
+
+
+def test_levels_and_components_equal_their_twins():
+    """Distances to the boundary and pieces, against brute force, on graphs that fall apart."""
+    for seed in range(60):
+        rng = np.random.default_rng(seed)
+        n = int(rng.integers(1, 14))
+        edges = [(u, v) for v in range(n) for u in range(v) if rng.random() < 1.6 / n]
+        codes = rng.integers(0, 3, n).tolist()
+        graph = strategies.Case(n, edges, [0] * n, [], []).graph
+        rows = (graph.indptr, graph.indices)
+        found = levels.boundary_levels.plain(*rows, np.array(codes, np.int32))
+        assert found.tolist() == naive.boundary_distance(n, edges, codes)
+        assert levels.component_labels.plain(*rows).tolist() == naive.component_labels(n, edges)
+
+
+def _probability(key):
+    return 1.0 if math.isinf(key) else key / (1 + key)
+
+
+@pytest.mark.parametrize("name", SETTLING)
+def test_settling_equals_exact_region_bounds(name):
+    """Keys are the least bounds along paths inside each region, in exact arithmetic on the same floats.
+
+    To 1e-12 in p relative to the smaller of p and 1: a dozen steps of a few ulp each.
+    """
+    compared = 0
+    for seed in range(150):
+        case = _random(seed)
+        if not case.fits(name):
+            continue
+        graph = case.case
+        steps = [
+            partial(naive.upper, growth=Fraction(float(np.exp(epsilon))), delta=Fraction(delta))
+            for epsilon, delta in zip(graph.epsilons, graph.deltas, strict=True)
+        ]
+        fixed = {v: Fraction(p) for v, p in case.fixed.items()}
+        expected = naive.region_bounds(graph.n, graph.edges, steps, graph.codes, fixed)
+        settled, keys = case.settle(name, plain)
+        assert settled >= 0
+        for v in range(graph.n):
+            if v not in fixed:
+                assert _probability(keys[v]) == pytest.approx(float(expected[v]), rel=1e-12), (seed, v)
+        compared += 1
+    assert compared > 20
+
+
+@pytest.mark.parametrize("name", SETTLING)
+def test_an_edge_that_nobody_fixed_is_always_noticed(name):
+    """Values on a set that misses a boundary edge are refused whatever the budgets, and the named edge is bare."""
+    noticed = 0
+    for seed in range(200):
+        rng = np.random.default_rng(seed)
+        case = _random(seed, hitting=False)
+        graph = case.case
+        if seed % 2:  # a large δ makes neighbours of sources certain at once
+            graph = strategies.Case(
+                graph.n, graph.edges, graph.codes, graph.epsilons, [float(rng.choice([0.4, 0.9]))] * len(graph.edges)
+            )
+            case = Arrays(graph, case.fixed)
+        if not case.fits(name):
+            continue
+        bare = naive.missed_edges(graph.edges, graph.codes, case.fixed)
+        settled, _ = case.settle(name, plain)
+        assert (settled < 0) == bool(bare), seed
+        if bare:
+            entry = -1 - settled
+            u = int(np.searchsorted(case.indptr, entry, side="right")) - 1
+            v = int(case.indices[entry])
+            assert (u, v) in bare or (v, u) in bare
+            noticed += 1
+    assert noticed > 10
+
+
+def test_heap_survives_more_pushes_than_it_has_room_for():
+    """Keys that fall again and again fill the heap, which is then swept; the result is still exact.
+
+    Vertex 0 is fixed and joined to v = 1..n by edges of falling budgets, and each v to all later ones by small budgets,
+    so that every vertex is reached from below many times.
+    """
+    n = 40
+    edges, epsilons = [], []
+    for v in range(1, n):
+        edges.append((0, v))
+        epsilons.append(3.0 - 2.9 * v / n)
+        for w in range(v + 1, n):
+            edges.append((v, w))
+            epsilons.append(1.0 - 0.9 * w / n)
+    case = strategies.Case(n, edges, [0] * n, epsilons, [0.0] * len(edges))
+    arrays = Arrays(case, {0: 1e-4})
+    _, keys = arrays.settle("by_heap", plain)
+    expected = naive.region_bounds(n, edges, case.steps, case.codes, {0: 1e-4})
+    np.testing.assert_allclose([_probability(key) for key in keys[1:]], expected[1:], rtol=1e-12)
+
+
+@settings(max_examples=1000)
+@given(
+    st.one_of(st.floats(0, 1e300), st.floats(-300, 300).map(lambda power: 10.0**power)),
+    st.one_of(st.floats(0, 5), st.floats(0, 700)),
+    st.one_of(st.just(0.0), st.floats(0, 0.9)),
+    st.one_of(st.none(), st.integers(-1, 1)),
+)
+def test_a_step_never_goes_back_and_never_exceeds_either_branch(key, epsilon, delta, ulps):
+    """U on odds is at least the odds it started from, and both of its defining inequalities hold to 1e-9.
+
+    Checked in exact arithmetic on the very floats: p′ ≤ E·p + δ and 1 − p ≤ E·(1 − p′) + δ. With ``ulps`` the key is
+    put next to the bend, where a large E makes the first branch a difference of nearly equal numbers.
+    """
+    gain = math.exp(epsilon)
+    if ulps is not None:
+        key = (1 - delta) / (gain + delta) * (1 + ulps * 2.0**-52)
+    with np.errstate(all="ignore"):
+        following = float(propagate.step(np.float64(key), gain, delta, False))
+    assert following >= min(key, propagate.HIGHEST) * (1 - 1e-14)
+    before = Fraction(key) / (1 + Fraction(key))
+    after = Fraction(following) / (1 + Fraction(following)) if following < math.inf else Fraction(1)
+    slack = 1 + Fraction(1, 10**9)
+    assert after <= (Fraction(gain) * before + Fraction(delta)) * slack
+    if following < propagate.HIGHEST or following == math.inf:
+        assert 1 - before <= (Fraction(gain) * (1 - after) + Fraction(delta)) * slack
+
+
+def test_worst_fixed_edge_has_the_largest_excess():
+    """Among all fixed vertices and their edges the one whose odds exceed the bound by the largest factor, or none."""
+    broken = 0
+    for seed in range(150):
+        case = _random(seed)
+        graph = case.case
+        _, keys = case.settle("by_heap", plain)
+        for v, p in case.fixed.items():
+            keys[v] = case.key(p)
+        excess = {}
+        rows = np.repeat(np.arange(graph.n), np.diff(case.indptr))
+        for entry, (u, w) in enumerate(zip(rows.tolist(), case.indices.tolist(), strict=True)):
+            if u not in case.fixed:
+                continue
+            color = 0 if w in case.fixed else graph.codes[w]
+            value = case.fixed[u] if color == 0 else 1 - case.fixed[u]
+            number = case.classes[entry]
+            start = _probability(keys[w])
+            bound = naive.upper(start, float(case.gains[number]), float(case.shifts[number]))
+            if bound < 1:
+                excess[u, entry, color] = (value / (1 - value)) / (bound / (1 - bound))
+        worst = max(excess.values(), default=0.0)
+        for layout, gains, shifts in _layouts(case):
+            with np.errstate(all="ignore"):
+                found = propagate.worst_fixed_edge.plain(
+                    case.indptr, case.indices, case.state, case.codes, keys, case.chosen,
+                    layout, case.classes, gains, shifts, False, 1e-9,
+                )  # fmt: skip
+            if worst > 1 + 1e-8:
+                assert excess[found] == pytest.approx(worst, rel=1e-9)
+            elif worst < 1 + 1e-10:
+                assert found == (-1, -1, 0)
+        broken += worst > 1 + 1e-8
+    assert 20 < broken < 150
+
+
+def test_small_inputs_run_plain_until_the_compiled_version_is_at_hand(monkeypatch):
+    """Small arrays are not worth compiling for; once a large one has been, they run compiled too."""
+    called = []
+    stand_in = cached_property(lambda _: lambda _: called.append("compiled"))
+    stand_in.__set_name__(kernel, "compiled")
+    monkeypatch.setattr(kernel, "compiled", stand_in)
+    probe = kernel(lambda _: called.append("plain"))
+    for size in (20_000, 20_001, 1):
+        probe(np.zeros(size))
+    assert called == ["plain", "compiled", "compiled"]

@@ -75,7 +75,10 @@ class Verdict:
         >>> verify(balanced(line, Privacy("ln 2")), line, Privacy("ln 2")).profile([0, 1]).round(4)
         array([0.3333, 0.    ])
         """
-        grid = np.atleast_1d(np.asarray(epsilons, np.float64))
+        try:
+            grid = np.atleast_1d(np.asarray(epsilons, np.float64))
+        except (TypeError, ValueError):
+            raise ParameterError(f"epsilons must be numbers in [0, 700], got {epsilons!r:.80}") from None
         if not ((grid >= 0) & (grid <= 700)).all():
             raise ParameterError("epsilons must be numbers in [0, 700]")
         worst = np.zeros(len(grid))

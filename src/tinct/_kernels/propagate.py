@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     Small = NDArray[np.uint8]
 
 FIXED = 4
-HIGHEST = 4e307  # the odds that stand for "as good as certain"; only δ makes an outcome impossible
+HIGHEST = 2.0**1022  # the odds that stand for "as good as certain"; only δ makes an outcome impossible
 MAX_CLASSES = 16
 _ABSENT = -2  # in a linked list of vertices: stands in none
 UNIFORM, CLASSES, DENSE = 0, 1, 2  # how an edge finds its parameters: the only one, by class, by edge

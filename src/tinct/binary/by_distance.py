@@ -35,7 +35,7 @@ def balanced(graph: DatasetGraph | ImplicitGraph, privacy: Any, *, at: Any = Non
     >>> balanced(graphs.majority(5), Privacy("ln 2", 0.1)).truth()
     array([1. , 0.9, 0.7, 0.7, 0.9, 1. ])
     """
-    row = min((pair.balance for pair in _pairs_between_colors(graph, privacy)), default=(1.0, 0.0))
+    row = _lowest([pair.balance for pair in _pairs_between_colors(graph, privacy)] or [(1.0, 0.0)])
     return _design(graph, privacy, row, row, at)
 
 
@@ -89,6 +89,11 @@ def _pairs_between_colors(graph: DatasetGraph | ImplicitGraph, privacy: Any) -> 
             "boundary truths on an implicit graph need one Privacy for all edges; use extend with fixed="
         )
     return [privacy]
+
+
+def _lowest(rows: list[Row]) -> Row:
+    """The (truth, error) with the least truth; next to 1 only the errors still differ."""
+    return min(rows, key=lambda row: (row[0], -row[1]))
 
 
 def boundary_pairs(graph: DatasetGraph, budget: Budget) -> list[SuitablePair]:
@@ -166,7 +171,7 @@ class Frontier:
         weight = self._weights(weights)
         distance, codes = self.graph.boundary_distance(), self.graph.coloring.codes
         if self._budget.layout != UNIFORM:
-            return self._search(lambda alpha: float(weight @ homogeneous(self.graph, self.privacy, *alpha).truth()))
+            return self._search(lambda alpha: float(weight @ self._mechanism(alpha[0]).truth()))
         pair = self._budget.pairs[0]
         inside = distance >= 0  # pieces without a boundary are certain whatever is chosen
         heights = [np.bincount(distance[inside & (codes == code)], weight[inside & (codes == code)]) for code in (0, 1)]
@@ -177,6 +182,13 @@ class Frontier:
                 for height, step, one in zip(heights, steps, alpha, strict=True)
             )
         )
+
+    def _mechanism(self, first: float) -> Mechanism:
+        """The mechanism at one point, with all digits of the second colour's error."""
+        bounds = [pair.walk(1, 1.0 - first, first) for pair in self._pairs]
+        second = _lowest([(float(truth), float(error)) for truth, error in bounds])
+        mechanism: Mechanism = _design(self.graph, self.privacy, (first, 1.0 - first), second, None)
+        return mechanism
 
     def _weights(self, weights: Any) -> Floats:
         if weights is None:

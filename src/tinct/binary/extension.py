@@ -75,6 +75,8 @@ def extend(
 def extend_rows(graph: DatasetGraph, privacy: Any, budget: Budget, first: Floats, second: Floats) -> Mechanism:
     """The extension from both colours' probabilities along the vertices, NaN where free."""
     chosen = np.flatnonzero(~np.isnan(first)).astype(np.int32)
+    # odds have no digits left below the smallest normal float: a smaller probability is taken for that
+    first, second = (np.where((column > 0) & (column < TINY), TINY, column) for column in (first, second))
     if budget.coordinate is None:
         table = relax(graph, budget, first, second, TOLERANCE)
     else:
@@ -117,8 +119,6 @@ def _propagate(graph: DatasetGraph, budget: Budget, chosen: NDArray[np.int32], f
 def _sources(chosen: NDArray[np.int32], keys: Floats, scale: str) -> Sources:
     """Every fixed vertex as two sources, one per colour, sorted by key; certain ones bound nobody."""
     both = np.concatenate([keys, other_color(keys, scale)])
-    if scale == "odds":  # buckets rely on full precision, which odds below the smallest normal float lack
-        both[(both > 0) & (both < TINY)] = TINY
     order = np.argsort(both)
     order = order[: np.searchsorted(both[order], np.inf)]
     colors = (order >= len(keys)).astype(np.uint8)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from tinct._kernels.propagate import HIGHEST
 from tinct.privacy.tradeoffs import probit
 
 if TYPE_CHECKING:
@@ -18,16 +19,20 @@ def to_keys(p: Floats, q: Floats, coordinate: str) -> Floats:
     """Keys of probabilities p whose complements are q."""
     if coordinate == "probit":
         return probit(p, q)
-    with np.errstate(divide="ignore"):
-        return np.asarray(p / q)
+    return _quotient(p, q)
+
+
+def _quotient(above: Floats | float, below: Floats) -> Floats:
+    """A quotient that is infinite only where its denominator is 0."""
+    with np.errstate(divide="ignore", over="ignore"):
+        return np.where(below > 0, np.minimum(above / below, HIGHEST), np.inf)
 
 
 def other_color(keys: Floats, coordinate: str) -> Floats:
     """Keys of the complements."""
     if coordinate == "probit":
         return -keys
-    with np.errstate(divide="ignore"):
-        return np.asarray(1.0 / keys)
+    return _quotient(1.0, keys)
 
 
 def from_keys(keys: Floats, coordinate: str) -> tuple[Floats, Floats]:

@@ -32,10 +32,11 @@ def extend_at(graph: DatasetGraph | ImplicitGraph, privacy: Any, fixed: Any, at:
     """The row of ``at`` in the optimal extension of ``fixed``."""
     rows = _fixed_rows(graph, fixed)
     code = _code(graph, at)
-    if least is None:
-        known = [] if callable(fixed) else _known_values(graph, fixed)
-        least = min((row[code] for row in known), default=0.0)
-    return _search(graph, privacy, rows, at, float(probabilities(least, "least")))
+    if least is not None:
+        lowest = float(probabilities(least, "least"))
+        return _search(graph, privacy, rows, at, (lowest, 1.0 - lowest))
+    known = [] if callable(fixed) and not isinstance(fixed, Mapping) else _known_values(graph, fixed)
+    return _search(graph, privacy, rows, at, min(((row[code], row[1 - code]) for row in known), default=(0.0, 1.0)))
 
 
 def homogeneous_at(graph: DatasetGraph | ImplicitGraph, privacy: Any, first: Row, second: Row, at: Any) -> Any:
@@ -50,7 +51,7 @@ def homogeneous_at(graph: DatasetGraph | ImplicitGraph, privacy: Any, first: Row
         return by_code[code] if on_boundary else None
 
     code = _code(graph, at)
-    return _search(graph, privacy, rows, at, by_code[code][code])
+    return _search(graph, privacy, rows, at, (by_code[code][code], by_code[code][1 - code]))
 
 
 def _search(
@@ -58,7 +59,7 @@ def _search(
     privacy: Any,
     rows: Callable[[Any], Row | None],
     at: Any,
-    least: float,
+    least: Row,
 ) -> NDArray[np.float64]:
     own = rows(at)
     if own is not None:
@@ -104,7 +105,7 @@ def _search(
 def _solve(
     near: dict[Any, list[Any]],
     sources: dict[Any, Row],
-    rim: dict[Any, float],
+    rim: dict[Any, Row],
     pair_of: Callable[[Any, Any], SuitablePair],
     code: int,
     at: Any,
@@ -112,7 +113,7 @@ def _solve(
     """The smallest bound on ``at`` as (probability, −complement), which orders bounds even next to 1."""
     order = count()  # breaks ties, so that vertices are never compared
     heap = [((row[code], -row[1 - code]), next(order), vertex) for vertex, row in sources.items()]
-    heap += [((value, value - 1.0), next(order), vertex) for vertex, value in rim.items()]
+    heap += [((value, -rest), next(order), vertex) for vertex, (value, rest) in rim.items()]
     heapq.heapify(heap)
     back: dict[Any, list[Any]] = {}
     for vertex, others in near.items():

@@ -121,11 +121,12 @@ class Budget:
         self._read_classes(list(distinct), of_edge)
 
     def _read_classes(self, pairs: Sequence[SuitablePair], numbers: NDArray[Any]) -> None:
-        self.pairs = list(pairs)
+        self.pairs = list(pairs) or [Privacy(0)]  # without edges it does not matter which
+        numbers = self._along_entries(numbers)
         if len(self.pairs) > 1:
             self.layout = CLASSES
             small = np.uint8 if len(self.pairs) <= MAX_CLASSES else np.int32
-            self.classes = self._along_entries(numbers).astype(small, copy=False)
+            self.classes = numbers.astype(small, copy=False)
 
     def _along_entries(self, values: NDArray[Any]) -> NDArray[Any]:
         entries = len(self.graph.indices)

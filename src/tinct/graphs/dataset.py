@@ -51,10 +51,15 @@ class DatasetGraph:
         outputs: Sequence[Any] | None = None,
         disconnected: bool = False,
     ) -> None:
+        if not (isinstance(colors, Mapping) or callable(colors)):
+            raise ParameterError(f"colors must be a mapping or a function of the vertex, got {colors!r:.80}")
         pairs = [_pair(edge) for edge in edges]
         if vertices is None:
             vertices = colors if isinstance(colors, Mapping) else (vertex for pair in pairs for vertex in pair)
-        self.vertices: Sequence[Any] = Names(dict.fromkeys(vertices))
+        try:
+            self.vertices: Sequence[Any] = Names(dict.fromkeys(vertices))
+        except TypeError:
+            raise ParameterError("a vertex must be hashable, such as text, a number or a tuple") from None
         if not len(self.vertices):
             raise ParameterError("the graph is empty: give at least one vertex")
         self.coloring = Coloring.of(_colors_of(self.vertices, colors), outputs)
@@ -84,6 +89,10 @@ class DatasetGraph:
         Vertices are 0, 1, … unless named. Arrays of the right type (int64 and int32) are used without copying.
         """
         indptr, indices = require_simple_symmetric(indptr, indices)
+        if vertices is not None:
+            vertices = vertices if isinstance(vertices, range) else Names(vertices)
+            if len(vertices) != len(indptr) - 1 or len(set(vertices)) != len(vertices):
+                raise ParameterError(f"vertices must name each of the {len(indptr) - 1} vertices once")
         graph = cls.trusted(indptr, indices, Coloring.of(colors, outputs), vertices)
         if len(graph.coloring.codes) != len(indptr) - 1:
             raise ParameterError(

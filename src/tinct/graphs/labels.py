@@ -73,9 +73,9 @@ class Words(Sequence[Vertex]):
             raise ValueError(f"{value!r} is not a vertex")
         at = 0
         for digit, size in zip(value, self._sizes, strict=True):
-            if not 0 <= digit < size:
+            if not isinstance(digit, int | np.integer) or not 0 <= digit < size:
                 raise ValueError(f"{value!r} is not a vertex")
-            at = at * size + operator.index(digit)
+            at = at * size + int(digit)
         return at
 
     @property

@@ -19,7 +19,7 @@ from typing import Any
 from tinct.errors import ParameterError
 
 MAX_EPSILON = 700  # e^700 is the last round power a double holds
-_MAX_TEXT = 64
+_MAX_TEXT = 1000
 _MAX_EXPONENT = 400
 _NUMBER = r"[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?"
 _RATIONAL = re.compile(rf"({_NUMBER})(?:\s*/\s*({_NUMBER}))?", re.ASCII)
@@ -87,18 +87,21 @@ def rational(given: Any, name: str) -> Fraction:
         return _rational_from_text(given, name)
     if isinstance(given, bool) or not isinstance(given, numbers.Real | Decimal):
         raise ParameterError(f"{name} must be a number or text such as '0.1' or 'ln 2', got {given!r:.80}")
+    if isinstance(given, int | Fraction):
+        return Fraction(given)
+    if isinstance(given, Decimal):
+        if not given.is_finite() or abs(given.adjusted()) > _MAX_EXPONENT:
+            raise ParameterError(f"{name} must be a finite number with exponents up to {_MAX_EXPONENT}, got {given}")
+        return Fraction(given)
     if not math.isfinite(given):
         raise ParameterError(f"{name} must be a finite number, got {given}")
-    return Fraction(given if isinstance(given, int | Fraction | Decimal) else float(given))
+    return Fraction(float(given))
 
 
 def fraction_text(value: Fraction) -> str:
     """The shortest exact text: a decimal when it terminates early, else ``p/q``."""
-    as_float = float(value)
-    short = repr(as_float)
-    if Fraction(short) == value:
-        return short.removesuffix(".0")
-    return str(value)
+    short = repr(_nearest_float(value))
+    return short.removesuffix(".0") if Fraction(short) == value else str(value)
 
 
 def shown(value: Fraction) -> str:
@@ -107,8 +110,16 @@ def shown(value: Fraction) -> str:
     >>> shown(Fraction(0.1)), shown(Fraction("0.1")), shown(Fraction(1, 3))
     ('0.1', "'0.1'", "'1/3'")
     """
-    as_float = float(value)
-    return repr(as_float).removesuffix(".0") if Fraction(as_float) == value else repr(fraction_text(value))
+    nearest = _nearest_float(value)
+    return repr(nearest).removesuffix(".0") if Fraction(nearest) == value else repr(fraction_text(value))
+
+
+def _nearest_float(value: Fraction) -> float:
+    """The nearest float, or 0 for what no float is near to."""
+    try:
+        return float(value)
+    except OverflowError:
+        return 0.0
 
 
 def _rational_from_text(text: str, name: str) -> Fraction:

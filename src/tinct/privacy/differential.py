@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from tinct.privacy.pairs import Floats
 
 TINY = float(np.finfo(np.float64).tiny)
+_NO_GROWTH = 1e-290  # ε below this changes nothing in any float, even over 10^18 steps
 
 
 @dataclass(frozen=True, init=False, repr=False)
@@ -46,7 +47,7 @@ class Privacy(SuitablePair):
         exact_epsilon = _checked_epsilon(epsilon)
         exact_delta = rational(delta, "delta")
         if not 0 <= exact_delta < 1:
-            raise ParameterError(f"delta must be a number in [0, 1), got {delta}")
+            raise ParameterError(f"delta must be a number in [0, 1), got {delta!s:.80}")
         object.__setattr__(self, "exact_epsilon", exact_epsilon)
         object.__setattr__(self, "exact_delta", exact_delta)
 
@@ -85,7 +86,7 @@ class Privacy(SuitablePair):
         steps, start, rest = np.broadcast_arrays(
             distances(distance), np.asarray(a, np.float64), np.asarray(b, np.float64)
         )
-        if self.epsilon == 0:
+        if self.epsilon < _NO_GROWTH:
             moved = steps * self.delta
             return np.minimum(1.0, start + moved), np.maximum(0.0, rest - moved)
         with np.errstate(over="ignore", under="ignore", invalid="ignore"):
@@ -108,27 +109,28 @@ class Privacy(SuitablePair):
 
     def _transition(self, a: Floats) -> Floats:
         growth, delta = self.step
-        if self.epsilon == 0:
-            gap = np.maximum(0.0, self.balance[1] - a)
-            with np.errstate(divide="ignore", invalid="ignore"):
+        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+            if self.epsilon < _NO_GROWTH and delta > 0:
+                gap = np.maximum(0.0, self.balance[1] - a)
                 return np.where(gap > 0, np.ceil(gap / delta), 0.0)
-        least = self.exact_epsilon.growth_minus_one
-        with np.errstate(divide="ignore"):
-            if delta == 0:  # the same formula with E − 1 cancelled, which a tiny E − 1 would otherwise underflow
+            if delta == 0:
                 logarithm = -np.log(growth + 1.0) - np.log(a)
             else:
-                logarithm = np.log(least + 2.0 * delta) - np.log(growth + 1.0) - np.log(a * least + delta)
-        return np.asarray(np.maximum(0.0, np.ceil(logarithm / self.epsilon)))
+                # ln((E − 1 + 2δ)/((E + 1)(a(E − 1) + δ))) as log1p, which keeps its digits when E − 1 is tiny
+                least = self.exact_epsilon.growth_minus_one
+                ratio = least / (growth + 1.0) * ((1.0 - delta - a * (growth + 1.0)) / (a * least + delta))
+                logarithm = np.log1p(np.maximum(ratio, -1.0))
+            steps = np.where(logarithm > 0, np.ceil(logarithm / self.epsilon), 0.0)
+        return np.asarray(steps)
 
 
 def _checked_epsilon(given: Any) -> Amount:
-    try:
-        amount = Amount.parse(given, "epsilon")
-    except ParameterError as error:
-        if isinstance(given, float):  # not finite
-            raise ParameterError(f"epsilon must be a number in [0, {MAX_EPSILON}], got {given}") from None
-        raise error
-    in_range = amount.value >= 1 if amount.is_log else amount.value >= 0
-    if not (in_range and float(amount) <= MAX_EPSILON):
-        raise ParameterError(f"epsilon must be a number in [0, {MAX_EPSILON}], got {given}")
+    law = f"epsilon must be a number in [0, {MAX_EPSILON}], got {given!s:.80}"
+    if isinstance(given, float) and not np.isfinite(given):
+        raise ParameterError(law)
+    amount = Amount.parse(given, "epsilon")
+    # compared before anything becomes a float, which a huge number could not
+    good = 1 <= amount.value and float(amount) <= MAX_EPSILON if amount.is_log else 0 <= amount.value <= MAX_EPSILON
+    if not good:
+        raise ParameterError(law)
     return amount

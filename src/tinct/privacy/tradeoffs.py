@@ -41,10 +41,10 @@ class GaussianDP(SuitablePair):
     def __init__(self, mu: Any) -> None:
         try:
             value = float(mu)
-        except (TypeError, ValueError):
+        except (TypeError, ValueError, OverflowError):
             value = math.nan
         if isinstance(mu, bool) or not 0 <= value <= 100:
-            raise ParameterError(f"mu must be a number in [0, 100], got {mu}")
+            raise ParameterError(f"mu must be a number in [0, 100], got {mu!s:.80}")
         object.__setattr__(self, "mu", value)
 
     @property
@@ -68,7 +68,7 @@ class GaussianDP(SuitablePair):
 
     def _transition(self, a: Floats) -> Floats:
         gap = np.maximum(0.0, -self.mu / 2 - probit(a, 1.0 - a))
-        with np.errstate(divide="ignore", invalid="ignore"):
+        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
             return np.where(gap > 0, np.ceil(gap / self.mu), 0.0)
 
 
@@ -86,15 +86,22 @@ class TradeOff(SuitablePair):
     f: Callable[[Any], Any]
 
     def __init__(self, f: Callable[[Any], Any]) -> None:
+        if not callable(f):
+            raise ParameterError(f"f must be a function from numbers in [0, 1] to numbers, got {f!r:.80}")
         object.__setattr__(self, "f", f)
         self._check()
 
     def _of(self, a: Floats) -> Floats:
         try:
             values = np.asarray(self.f(a), dtype=np.float64)
+            if values.shape == a.shape:
+                return values
         except (TypeError, ValueError):  # a function of one number, such as one that uses `if` or `math`
-            values = np.asarray(np.vectorize(self.f, otypes=[np.float64])(a))
-        return values if values.shape == a.shape else np.broadcast_to(values, a.shape)
+            pass
+        try:
+            return np.asarray(np.vectorize(self.f, otypes=[np.float64])(a))
+        except (TypeError, ValueError) as error:
+            raise ParameterError(f"f must be a function from numbers in [0, 1] to numbers: {error}") from None
 
     def _check(self) -> None:
         grid, values = _GRID, self._of(_GRID)

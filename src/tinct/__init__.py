@@ -13,6 +13,7 @@ __version__ = "0.1.0"
 if TYPE_CHECKING:
     from tinct import baselines as baselines
     from tinct import graphs as graphs
+    from tinct import rainbow as rainbow
     from tinct.binary import balanced, extend, frontier, homogeneous, improve
     from tinct.errors import (
         BudgetExceeded,
@@ -45,7 +46,7 @@ _HOME = {
     "tinct.verification": ("Verdict", "verify"),
 }
 _WHERE = {name: module for module, names in _HOME.items() for name in names}
-_ROOMS = ("baselines", "graphs")
+_ROOMS = ("baselines", "graphs", "rainbow")
 
 __all__ = [
     "BudgetExceeded",
@@ -71,6 +72,7 @@ __all__ = [
     "homogeneous",
     "improve",
     "personalized",
+    "rainbow",
     "verify",
 ]
 

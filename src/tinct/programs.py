@@ -47,7 +47,7 @@ class PrivateTables:
         if not all(isinstance(pair, Privacy) for pair in budget.pairs):
             raise ParameterError("a linear program needs (ε, δ): Gaussian and f-DP are not linear")
         self._shape = (len(graph), len(graph.outputs))
-        self._free = np.ones(len(graph), bool) if fixed is None else np.isnan(fixed).any(axis=1)
+        self._free = np.asarray(np.ones(len(graph), bool) if fixed is None else np.isnan(fixed).any(axis=1))
         self._given = np.zeros(self._shape) if fixed is None else np.where(self._free[:, None], 0.0, fixed)
         self._assemble(graph, budget)
 

@@ -59,9 +59,9 @@ def homogeneous(
 
 
 def _achievable(pair: SuitablePair, first: Row, second: Row, outputs: tuple[Any, ...]) -> Row:
-    """The second boundary's (truth, error), if the first's allows it; a value within rounding of a bound becomes the bound.
+    """The second boundary's (truth, error), if the first's allows it: between L(1 − α) and U(1 − α) for truth α.
 
-    Truth α on one boundary leaves between L(1 − α) and U(1 − α) for the other.
+    A value within rounding of a bound becomes the bound.
     """
     high = tuple(float(value) for value in pair.walk(1, first[1], first[0]))
     low = tuple(float(value) for value in pair.walk(1, first[0], first[1]))[::-1]

@@ -7,6 +7,7 @@ from tinct.graphs.dataset import DatasetGraph
 from tinct.graphs.files import GraphFile, read, write
 from tinct.graphs.implicit import ImplicitGraph, neighbors
 from tinct.graphs.morphisms import Morphism, boundary_morphism
+from tinct.graphs.rankings import rankings
 
 __all__ = [
     "Boundary",
@@ -26,6 +27,7 @@ __all__ = [
     "missed_edge",
     "neighbors",
     "personalized",
+    "rankings",
     "read",
     "smallest_hitting_set",
     "threshold",

@@ -151,6 +151,11 @@ class DatasetGraph:
         coloring = Coloring.of(_colors_of(self.vertices, colors), **options)
         return DatasetGraph.trusted(self.indptr, self.indices, coloring, self.vertices)
 
+    def with_outputs(self, outputs: Sequence[Any]) -> DatasetGraph:
+        """The same graph with the answers in another order."""
+        palette = [self.coloring.palette[code] for code in self.coloring.codes.tolist()]
+        return DatasetGraph.trusted(self.indptr, self.indices, Coloring.of(palette, outputs), self.vertices)
+
     # where things are
 
     def __len__(self) -> int:

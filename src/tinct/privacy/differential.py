@@ -130,7 +130,7 @@ def _checked_epsilon(given: Any) -> Amount:
         raise ParameterError(law)
     amount = Amount.parse(given, "epsilon")
     # compared before anything becomes a float, which a huge number could not
-    good = 1 <= amount.value and float(amount) <= MAX_EPSILON if amount.is_log else 0 <= amount.value <= MAX_EPSILON
+    good = amount.value >= 1 and float(amount) <= MAX_EPSILON if amount.is_log else 0 <= amount.value <= MAX_EPSILON
     if not good:
         raise ParameterError(law)
     return amount

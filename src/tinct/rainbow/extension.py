@@ -14,6 +14,8 @@ from tinct.errors import NoOptimum, NotExtendable, ParameterError
 from tinct.graphs import Budget, DatasetGraph, Morphism
 from tinct.graphs.boundary import require_hitting
 from tinct.mechanism import Mechanism
+from tinct.privacy import Privacy
+from tinct.programs import PrivateTables
 from tinct.rainbow.rows import at_distance, distribution, from_prefixes, orders_as_columns, require_rainbow
 from tinct.verification import verify
 
@@ -21,6 +23,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     Floats = NDArray[np.float64]
+
+_SMALL_PROGRAM = 3_000  # entries of a table up to which feasibility is decided on the way
 
 
 def extend(graph: DatasetGraph, privacy: Any, boundary: Mapping[Any, Any]) -> Mechanism:
@@ -116,22 +120,29 @@ def _homogeneous(graph: DatasetGraph, privacy: Any, budget: Budget, rows: Floats
 
 
 def _require_close(graph: DatasetGraph, privacy: Any, rows: Floats) -> None:
-    """Boundary rows of orders that meet must be close: checked where they meet, on one edge for each pair."""
-    ends, codes = graph.boundary().ends, graph.coloring.codes
-    pairs, first = np.unique(np.sort(codes[ends], axis=1), axis=0, return_index=True)
-    for (one, other), at in zip(pairs.tolist(), first.tolist(), strict=True):
-        u, v = (graph.vertices[end] for end in ends[at].tolist())
-        colors = {u: "u", v: "v"}
-        edge = DatasetGraph([(u, v)], colors, outputs=[*colors.values(), *range(len(graph.outputs) - 2)])
-        table = rows[[codes[graph.position(u)], codes[graph.position(v)]]]
-        verdict = verify(table, edge, privacy)
-        if not verdict.private:
-            palette = graph.coloring.palette
-            raise NotExtendable(
-                f"no private mechanism: the rows of {palette[one]!r} and {palette[other]!r} are not close, although the orders "
-                f"meet on edge ({u!r}, {v!r}); they would need ε = {verdict.epsilon:.6g}, or δ = {verdict.delta:.6g}",
-                (u, v, verdict.epsilon, verdict.delta),
-            )
+    """Boundary rows of orders that meet must be close: checked once for each pair of orders."""
+    ends, codes, palette = graph.boundary().ends, graph.coloring.codes, graph.coloring.palette
+    meeting, first = np.unique(np.sort(codes[ends], axis=1), axis=0, return_index=True)
+    if not len(meeting):
+        return
+    orders = np.unique(meeting)
+    neighbors = DatasetGraph(
+        [(palette[a], palette[b]) for a, b in meeting.tolist()],
+        {palette[code]: palette[code] for code in orders.tolist()},
+        outputs=graph.outputs,
+        disconnected=True,
+    )
+    verdict = verify(rows[orders], neighbors, privacy)
+    if verdict.private or verdict.witness is None:
+        return
+    one, other = verdict.witness.edge
+    pair = sorted((palette.index(one), palette.index(other)))
+    u, v = (graph.vertices[end] for end in ends[first[meeting.tolist().index(pair)]].tolist())
+    raise NotExtendable(
+        f"no private mechanism: the rows of {one!r} and {other!r} are not close, although these orders meet on edge "
+        f"({u!r}, {v!r}); they would need ε = {verdict.epsilon:.6g} or δ = {verdict.delta:.6g}",
+        verdict.witness,
+    )
 
 
 def envelope(graph: DatasetGraph, budget: Budget, rows: Floats) -> Floats:
@@ -147,14 +158,21 @@ def envelope(graph: DatasetGraph, budget: Budget, rows: Floats) -> Floats:
     keys = np.full((len(graph), len(graph.outputs) - 1), np.inf)
     gains, shifts = budget.parameters
     prefixes.prefix_bounds(
-        graph.indptr, graph.indices, graph.coloring.codes.astype(np.int32), fixed, to_keys(reached, missed, scale), keys,
-        budget.layout, budget.classes.astype(np.int32), gains, shifts, scale == "probit",
+        graph.indptr, graph.indices, graph.coloring.codes.astype(np.int32), fixed,
+        to_keys(reached, missed, scale), keys, budget.layout, budget.classes.astype(np.int32), gains, shifts, scale == "probit",
     )  # fmt: skip
     bounds, rest = from_keys(keys, scale)
     table = np.empty_like(rows)
     np.put_along_axis(table, columns[graph.coloring.codes], from_prefixes(bounds, rest), axis=1)
     table[fixed] = rows[fixed]
     return table
+
+
+def _surely_infeasible(graph: DatasetGraph, privacy: Any, budget: Budget, rows: Floats) -> bool:
+    """On small graphs a linear program tells whether any private mechanism has these rows."""
+    if rows.size > _SMALL_PROGRAM or not all(isinstance(pair, Privacy) for pair in budget.pairs):
+        return False
+    return PrivateTables(graph, privacy, rows).maximize(np.zeros(rows.shape)) is None
 
 
 def _envelope(graph: DatasetGraph, privacy: Any, budget: Budget, rows: Floats) -> Mechanism:
@@ -164,9 +182,11 @@ def _envelope(graph: DatasetGraph, privacy: Any, budget: Budget, rows: Floats) -
         witness = verdict.witness
         if witness is not None and all(not np.isnan(rows[graph.position(end), 0]) for end in witness.edge):
             raise NotExtendable(f"no private mechanism: the fixed rows are not close: {witness}", witness)
+        if _surely_infeasible(graph, privacy, budget, rows):
+            raise NotExtendable("no private mechanism has these rows, although every single event bound holds", witness)
         raise NoOptimum(
-            f"the envelope of all bounds is not private: {witness}; optimum_exists() tells whether there is an optimum below "
-            "it, best() maximises a stated utility",
+            f"the envelope of all bounds is not private: {witness}; optimum_exists() tells whether there is an optimum "
+            "below it, best() maximises a stated utility",
             (witness, *(table[graph.position(end)] for end in (witness.edge if witness else ()))),
         )
     return Mechanism.trusted(graph, table, privacy)

@@ -46,8 +46,8 @@ def best(
     Args:
         graph: Any graph with orders of preference or plain colours.
         privacy: (ε, δ) for all edges, or for each edge.
-        utility: An array of weights (vertices × outputs); or ``{vertex: {answer: weight}}``; or ``"truth"`` for the sum of
-            the probabilities of the best answers; or ``"prefixes"`` for the sum of all prefix sums.
+        utility: An array of weights (vertices × outputs); or ``{vertex: {answer: weight}}``; or ``"truth"`` for the sum
+            of the probabilities of the best answers; or ``"prefixes"`` for the sum of all prefix sums.
         fixed: ``{vertex: distribution}`` for rows that are given.
 
     >>> from tinct import Privacy, graphs
@@ -107,7 +107,7 @@ def optimum_exists(graph: DatasetGraph, privacy: Any, fixed: Mapping[Any, Any]) 
         )
     tables = PrivateTables(graph, privacy, rows)
     events = _prefix_events(graph)
-    together = tables.maximize(events[free].sum(axis=0).sum(axis=0) if False else _scattered(graph, free, events))
+    together = tables.maximize(_scattered(graph, free, events))
     if together is None:
         return Existence(Case.INFEASIBLE, None)
     for vertex in free.tolist():
@@ -118,6 +118,14 @@ def optimum_exists(graph: DatasetGraph, privacy: Any, fixed: Mapping[Any, Any]) 
             if highest is None or highest.value > float((alone * together.table).sum()) + 10 * SOLVER_TOLERANCE:
                 return Existence(Case.NONE, None)
     return Existence(Case.LOWER, Mechanism(graph, together.table, privacy))
+
+
+def prefix_weights(graph: DatasetGraph, utility: str) -> Floats:
+    """The weights that ``"truth"`` and ``"prefixes"`` stand for."""
+    if utility not in ("truth", "prefixes"):
+        raise ParameterError(f"utility must be 'truth', 'prefixes', weights or a mapping, got {utility!r:.80}")
+    events = _prefix_events(graph)
+    return np.asarray(events[:, 0] if utility == "truth" else events.sum(axis=1))
 
 
 def _prefix_events(graph: DatasetGraph) -> Floats:
@@ -140,10 +148,7 @@ def _scattered(graph: DatasetGraph, free: NDArray[np.int64], events: Floats) -> 
 def _weights(graph: DatasetGraph, utility: Any) -> Floats:
     shape = (len(graph), len(graph.outputs))
     if isinstance(utility, str):
-        if utility not in ("truth", "prefixes"):
-            raise ParameterError(f"utility must be 'truth', 'prefixes', weights or a mapping, got {utility!r}")
-        events = _prefix_events(graph)
-        return np.asarray(events[:, 0] if utility == "truth" else events.sum(axis=1))
+        return prefix_weights(graph, utility)
     if isinstance(utility, Mapping):
         weights = np.zeros(shape)
         for vertex, of_answers in utility.items():
@@ -170,8 +175,8 @@ def _fixed_rows(graph: DatasetGraph, fixed: Mapping[Any, Any] | None) -> Floats 
 def _repaired(graph: DatasetGraph, privacy: Any, table: Floats) -> Floats:
     """The solver's table, mixed with just enough of the uniform distribution to be private.
 
-    A solver keeps inequalities only up to its tolerance, and may put a 0 beside a 1e-9, which is infinite ε. Mixing in a
-    share λ of the uniform row gains (E − 1)λ/q on every inequality, which covers the solver's error.
+    A solver keeps inequalities only up to its tolerance, and may put a 0 beside a 1e-9, which is infinite ε. Mixing in
+    a share λ of the uniform row gains (E − 1)λ/q on every inequality, which covers the solver's error.
     """
     gains, _ = Budget(graph, privacy).parameters
     least = float(gains.min()) - 1.0

@@ -50,10 +50,10 @@ def at_distance(privacy: SuitablePair, preferred: ArrayLike, distance: ArrayLike
 
     >>> from tinct import Privacy
     >>> at_distance(Privacy("ln 2"), [0.1, 0.3, 0.6], [0, 1, 2, 3])
-    array([[0.1 , 0.3 , 0.6 ],
-           [0.2 , 0.5 , 0.3 ],
-           [0.4 , 0.45, 0.15],
-           [0.7 , 0.225, 0.075]])
+    array([[0.1  , 0.3  , 0.6  ],
+           [0.2  , 0.5  , 0.3  ],
+           [0.4  , 0.45 , 0.15 ],
+           [0.7  , 0.225, 0.075]])
     """
     row = np.asarray(preferred, np.float64)
     steps = np.atleast_1d(np.asarray(distance))
@@ -69,7 +69,7 @@ def from_prefixes(reached: Floats, missed: Floats) -> Floats:
     upper = np.hstack([np.zeros(ends), reached, np.ones(ends)])
     lower = np.hstack([np.ones(ends), missed, np.zeros(ends)])
     low, high = np.diff(upper, axis=1), -np.diff(lower, axis=1)
-    return np.maximum(0.0, np.where(upper[:, 1:] <= 0.5, low, high))
+    return np.maximum(0.0, np.where(upper[:, 1:] <= 0.5, low, high)) + 0.0  # the sum turns −0 into 0
 
 
 def orders_as_columns(graph: DatasetGraph) -> NDArray[np.int64]:

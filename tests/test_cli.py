@@ -151,3 +151,33 @@ def test_help_shows_examples():
     """Every command's help ends with examples that can be pasted."""
     for command in ("design", "verify"):
         assert f"tinct {command}" in tinct(command, "--help").stdout.split("Examples")[1]
+
+
+def test_design_with_orders_prints_a_line_for_each_order_and_distance(tmp_path):
+    """A graph of votes is designed by order; the JSON's rows sum to 1, and the written mechanism verifies."""
+    target = tmp_path / "votes.json"
+    result = json.loads(tinct("design", "votes:6,3", "-e", "1", "-o", target, "--json").stdout)
+    assert result["private"] is True
+    assert sum(line["datasets"] for line in result["by_order"]) == 28
+    for line in result["by_order"]:
+        assert sum(line["probabilities"].values()) == pytest.approx(1, abs=1e-12)
+        assert line["probabilities"][line["order"][0]] == max(line["probabilities"].values())
+    assert tinct("verify", target).stdout.startswith("private")
+    assert "█" in tinct("design", "votes:6,3", "-e", "1", "--boundary", "best").stdout
+
+
+def test_design_with_orders_from_given_rows(tmp_path):
+    """--fix takes rows by order; rows that are too far apart are refused with the edge where their orders meet."""
+    rows = tmp_path / "rows.json"
+    rows.write_text('{"[\\"a\\", \\"b\\"]": {"a": 0.6, "b": 0.4}, "[\\"b\\", \\"a\\"]": {"a": 0.4, "b": 0.6}}')
+    result = json.loads(tinct("design", "votes:5,2", "-e", "1", "--fix", rows, "--json").stdout)
+    boundary = [line["probabilities"] for line in result["by_order"] if line["distance"] == 0]
+    assert sorted(boundary, key=lambda row: row["a"]) == [{"a": 0.4, "b": 0.6}, {"a": 0.6, "b": 0.4}]
+    assert "meet on edge" in tinct("design", "votes:5,2", "-e", "0.1", "--fix", rows, status=2).stderr
+
+
+def test_design_maximizes_a_utility_with_a_bound():
+    """--maximize prints the value and the bound that no private mechanism exceeds; they meet."""
+    result = json.loads(tinct("design", "votes:4,3", "-e", "1", "--maximize", "truth", "--json").stdout)
+    assert result["private"]
+    assert result["upper_bound"] == pytest.approx(result["value"], abs=1e-6)

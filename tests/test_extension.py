@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from fractions import Fraction
 from functools import partial
 from pathlib import Path
 
@@ -238,6 +239,29 @@ def test_witness_of_infeasibility_stands_on_its_own(seed):
         assert repr(witness.vertex) in str(caught.value)
 
 
+@pytest.mark.parametrize("values", [(1e-14, 1.001e-14), (1.001e-14, 1e-14), (1e-20, 3e-20), (3e-20, 1e-20)])
+@pytest.mark.parametrize("sides", [(1, 2), (2, 1), (1, 3), (0, 3), (3, 0)])
+def test_witness_next_to_certainty_stands_on_its_own(values, sides):
+    """Values that differ only where 1 − p rounds to 1: the witness still joins both ends, and its bound is below its value.
+
+    The composition along the path is checked in exact arithmetic, for whichever output the witness speaks of.
+    """
+    graph, privacy = graphs.line(*sides), Privacy(1e-6)
+    n = sum(sides)
+    with pytest.raises(NotExtendable) as caught:
+        extend(graph, privacy, {1: values[0], n: values[1]})
+    witness = caught.value.witness
+    assert sorted((witness.source, witness.vertex)) == [1, n]
+    assert witness.path in (tuple(range(1, n + 1)), tuple(range(n, 0, -1)))
+    first = dict(zip((1, n), map(Fraction, values), strict=True))
+    of_output = {v: p if witness.output == "blue" else 1 - p for v, p in first.items()}
+    bound = of_output[witness.source]
+    for _ in range(n - 1):
+        bound = naive.upper(bound, Fraction(privacy.growth), 0)
+    assert bound < of_output[witness.vertex]
+    assert witness.bound < witness.value
+
+
 def _as_tradeoff(case, at):
     return TradeOff(strategies.differential_tradeoff(case.epsilons[at], case.deltas[at]))
 
@@ -315,6 +339,23 @@ def test_dense_budgets_agree_with_classes_and_twin(seed, least):
     twin = naive.extension(*case.walked, case.codes, fixed)
     for way in (case.privacy, by_entry, case.mapping, EdgeClasses(list(case.mapping.values()), np.arange(len(edges)))):
         np.testing.assert_allclose(_first(extend(graph, way, fixed)), twin, atol=1e-12, rtol=0)
+
+
+def test_dense_budgets_that_differ_in_the_two_directions_are_refused():
+    """More than 16 budgets along the directed edges, one of them 1 in one direction and 2 in the other.
+
+    The edge between the vertices 17 and 24 is one for which a checksum of the bit patterns may fail to see this.
+    """
+    graph = DatasetGraph([*[(v, v + 1) for v in range(24)], (17, 24)], lambda v: v > 11, vertices=range(25))
+    epsilons = 1 + np.arange(25) / 64
+    epsilons[-1] = 1.0
+    directed = epsilons[graph.edge_ids]
+    fixed = {11: 0.5}
+    extend(graph, EdgePrivacy(directed), fixed)
+    entry = int(np.flatnonzero(graph.edge_ids == 24)[0])
+    directed[entry] = 2.0
+    with pytest.raises(ParameterError, match=r"\(17, 24\) has different budgets|direction"):
+        extend(graph, EdgePrivacy(directed), fixed)
 
 
 # large ε, tiny probabilities, certainty

@@ -565,6 +565,12 @@ def test_bad_budget_arrays_are_refused(build):
         build()
 
 
+def test_directed_budgets_may_differ_in_the_sign_of_zero():
+    """0 and −0 are the same budget in the two directions."""
+    mechanism = extend(LINE, EdgePrivacy([0.0, -0.0, 1.0, 1.0]), {2: 0.5})
+    np.testing.assert_array_equal(mechanism.table, extend(LINE, EdgePrivacy([0.0, 1.0]), {2: 0.5}).table)
+
+
 def test_graphs_without_edges_need_no_budget():
     """A single dataset has no neighbours: no budget, given as a mapping, arrays or a pair, and the truth is certain."""
     for outputs in (None, ("a", "b")):

@@ -117,7 +117,15 @@ def _random(seed, *, hitting=True, extreme=False, probit=False):
 def test_every_kernel_is_tested_here():
     """Whoever adds a kernel adds its twin to this file."""
     found = {name for module in (levels, propagate) for name, one in vars(module).items() if isinstance(one, kernel)}
-    others = {"missed_entry", "level_table", "odds_table", "worst_fixed_edge", "boundary_levels", "component_labels"}
+    others = {
+        "asymmetry",
+        "missed_entry",
+        "level_table",
+        "odds_table",
+        "worst_fixed_edge",
+        "boundary_levels",
+        "component_labels",
+    }
     assert found == {*SETTLING, *others}
 
 
@@ -147,8 +155,10 @@ def test_other_kernels_agree_exactly_compiled_and_plain():
             (levels.boundary_levels, (*rows, case.codes)),
             (levels.component_labels, rows),
             (propagate.missed_entry, (*rows, case.state, case.keys)),
+            (propagate.asymmetry, (*rows, rng.choice([0.0, 1.0], len(case.indices)).view(np.uint64))),
         ):
-            np.testing.assert_array_equal(one.plain(*arguments), one.compiled(*arguments))
+            with np.errstate(all="ignore"):  # asymmetry counts modulo 2^64
+                np.testing.assert_array_equal(one.plain(*arguments), one.compiled(*arguments))
         keys = rng.choice([0.0, 1e-320, 1.0, propagate.HIGHEST, np.inf], case.case.n)
         distance = levels.boundary_levels.plain(*rows, case.codes)
         right, wrong = rng.random((2, 2, int(distance.max()) + 2))
@@ -303,6 +313,47 @@ def test_a_step_never_goes_back_and_never_exceeds_either_branch(key, epsilon, de
     assert after <= (Fraction(gain) * before + Fraction(delta)) * slack
     if following < propagate.HIGHEST or following == math.inf:
         assert 1 - before <= (Fraction(gain) * (1 - after) + Fraction(delta)) * slack
+
+
+@pytest.mark.parametrize(("one", "other"), [(1.0, 2.0), (0.5, 4.0), (1.0, 1.0 + 2**-52), (0.0, 5e-324), (0.3, 0.7)])
+def test_asymmetry_notices_any_edge_with_two_values(one, other):
+    """Every edge of the complete graph on 60 vertices in turn: a different value in one direction is always noticed.
+
+    Budgets that are powers of 2 differ in the exponent only, the top 12 bits of 64.
+    """
+    n = 60
+    edges = [(u, v) for v in range(n) for u in range(v)]
+    graph = strategies.Case(n, edges, [0] * n, [], []).graph
+    values = np.full(len(graph.indices), one)
+    look = partial(propagate.asymmetry.compiled, graph.indptr, graph.indices)
+    assert not look(values.view(np.uint64))
+    unnoticed = []
+    for entry in range(len(values)):
+        values[entry] = other
+        if not look(values.view(np.uint64)):
+            unnoticed.append(graph.edges[graph.edge_ids[entry]])
+        values[entry] = one
+    assert unnoticed == []
+
+
+def test_asymmetry_equals_its_twin():
+    """Random values along the directed edges, mostly alike in both directions: the same verdict as comparing them."""
+    verdicts = []
+    for seed in range(60):
+        rng = np.random.default_rng(seed)
+        case = strategies.random_case(rng)
+        graph = case.graph
+        values = rng.random(len(graph.ends))[graph.edge_ids]
+        if seed % 2:
+            at = rng.integers(len(values), size=2)
+            values[at] = values[at[::-1]]
+        rows = np.repeat(np.arange(case.n), np.diff(graph.indptr)).tolist()
+        value = dict(zip(zip(rows, graph.indices.tolist(), strict=True), values.tolist(), strict=True))
+        expected = any(value[u, v] != value[v, u] for u, v in value)
+        with np.errstate(all="ignore"):
+            assert propagate.asymmetry.plain(graph.indptr, graph.indices, values.view(np.uint64)) == expected
+        verdicts.append(expected)
+    assert {*verdicts} == {True, False}
 
 
 def test_worst_fixed_edge_has_the_largest_excess():

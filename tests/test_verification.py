@@ -248,13 +248,27 @@ def test_bad_tables_are_refused(table, message):
 
 @pytest.mark.parametrize(
     "other",
-    [graphs.line(2, 2, ("red", "blue")), graphs.line(2, 3), graphs.line(2, 2, start=7)],
+    [graphs.line(2, 2, ("a", "b")), graphs.line(2, 3), graphs.line(2, 2, start=7)],
     ids=["outputs", "size", "vertices"],
 )
 def test_mechanisms_of_other_graphs_are_refused(other):
     """Other outputs, other sizes, or other vertices: a table is checked only against the graph whose rows it has."""
     with pytest.raises(ParameterError):
         verify(balanced(graphs.line(2, 2), Privacy(1)), other, Privacy(1))
+
+
+def test_mechanisms_are_read_by_vertex_and_output():
+    """A graph that lists the same vertices and outputs in another order gets the same verdict, or a refusal."""
+    line, privacy = graphs.line(2, 2), Privacy("ln 2", 0.1)
+    mechanism = balanced(line, privacy)
+    expected = verify(mechanism, line, privacy)
+    for options in ({"outputs": ("red", "blue")}, {"vertices": [3, 1, 4, 2]}):
+        other = DatasetGraph(line.edges, line.colors, **options)
+        try:
+            verdict = verify(mechanism, other, privacy)
+        except ParameterError:
+            continue
+        assert (verdict.private, verdict.epsilon, verdict.delta) == (expected.private, expected.epsilon, expected.delta)
 
 
 @pytest.mark.parametrize("bad", [[-1], [701], [math.nan], "x", [None]])

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from tinct.cli import orders
 from tinct.cli.inputs import (
     DeltaOption,
     DisconnectedOption,
@@ -35,6 +36,7 @@ EXAMPLES = examples(
     "tinct design threshold:1000,300 --epsilon 'ln 2' --delta 1e-6 --output mechanism.json",
     "tinct design council.csv --epsilon 1 --fix boundary.csv",
     "tinct design line:50,50 --epsilon 1 --truth 0.9,0.5 --json",
+    "tinct design votes:12,3 --epsilon 1 --boundary best",
 )
 
 
@@ -42,7 +44,7 @@ def design(
     graph: Annotated[
         str,
         typer.Argument(
-            help="A graph file (.json, .csv, .tsv, .graphml), or majority:n, threshold:n,k, line:a,b, cube:n."
+            help="A file (.json, .csv, .tsv, .graphml), or majority:n, threshold:n,k, line:a,b, cube:n, votes:n,k."
         ),
     ],
     epsilon: EpsilonOption = None,
@@ -61,6 +63,15 @@ def design(
     output: Annotated[
         list[Path] | None, typer.Option("--output", "-o", help="Write the mechanism: .json or .csv; repeatable.")
     ] = None,
+    boundary: Annotated[
+        str, typer.Option(help="With orders of preference: boundary rows that are 'balanced', or 'best' on average.")
+    ] = "balanced",
+    maximize: Annotated[
+        str | None,
+        typer.Option(
+            help="Instead of the optimum from a boundary, maximise 'truth' or 'prefixes'.", show_default=False
+        ),
+    ] = None,
     rows: Annotated[int, typer.Option(min=1, help="How many distances to show for each color.")] = 12,
     disconnected: DisconnectedOption = False,
     as_json: JsonOption = False,
@@ -77,25 +88,40 @@ def design(
             raise ParameterError("--at computes one row; leave it out to write the whole mechanism")
         _print_row(loaded.graph, _design_row(loaded.graph, privacy, fix, truth, at), at, as_json)
         return
+    with_orders = loaded.graph.coloring.has_orders
     with stage(f"Designing for {len(loaded.graph):,} datasets"):
-        mechanism = _design_all(loaded.graph, privacy, fix, truth)
+        if with_orders:
+            mechanism = orders.design_orders(loaded.graph, privacy, fix, boundary, maximize)
+        else:
+            mechanism = _design_all(loaded.graph, privacy, fix, truth, maximize)
     with stage(f"Checking {len(loaded.graph.indices) // 2:,} edges"):
         verdict = verify(mechanism, loaded.graph, privacy)
-    with stage("Comparing with the baselines"):
-        lines = _by_distance(mechanism, _baselines(loaded.graph, privacy))
     for path in outputs:
         with stage(f"Writing {path}"):
             mechanism.to_json(path) if path.suffix == ".json" else mechanism.to_csv(path)
+    if with_orders:
+        show = orders.print_orders_json if as_json else orders.print_orders
+        show(mechanism, privacy, verdict, outputs)
+        return
+    with stage("Comparing with the baselines"):
+        lines = _by_distance(mechanism, _baselines(loaded.graph, privacy))
     if as_json:
         _print_json(loaded.graph, privacy, lines, verdict, outputs)
     else:
         _print_table(loaded.graph, privacy, lines, verdict, rows, outputs)
 
 
-def _design_all(graph: DatasetGraph, privacy: Any, fix: Path | None, truth: str | None) -> Mechanism:
+def _design_all(
+    graph: DatasetGraph, privacy: Any, fix: Path | None, truth: str | None, maximize: str | None
+) -> Mechanism:
     from tinct import binary
     from tinct.graphs.files import read_fixed
 
+    if maximize is not None:
+        from tinct import rainbow
+
+        rows = {vertex: (p, 1 - p) for vertex, p in read_fixed(fix, graph).items()} if fix is not None else None
+        return rainbow.best(graph, privacy, maximize, fixed=rows)
     if fix is not None:
         if truth is not None:
             raise ParameterError("give either --fix or --truth, not both")

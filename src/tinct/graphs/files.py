@@ -10,6 +10,7 @@ from tinct.graphs.assembly import GraphFile
 from tinct.graphs.dataset import DatasetGraph
 from tinct.graphs.documents import graph_fields, privacy_field, read_graph, require_fields, require_schema
 from tinct.graphs.graphml import read_graphml, write_graphml
+from tinct.graphs.labels import to_text
 from tinct.graphs.tables import read_edge_list, require_columns, write_edge_list
 from tinct.graphs.written import positions_by_text
 
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 
     from tinct._files import FilePath
 
-__all__ = ["SCHEMA", "GraphFile", "read", "read_fixed", "write"]
+__all__ = ["SCHEMA", "GraphFile", "read", "read_fixed", "read_rows", "write"]
 
 SCHEMA = "tinct/graph@1"
 _GRAPHS = (".json", ".csv", ".tsv", ".graphml")
@@ -118,3 +119,32 @@ def _fixed_from_table(path: FilePath) -> Iterator[tuple[str, str, float]]:
         with reading(path, f"line {line}"):
             value = number(row[at["probability"]])
         yield f"line {line}", row[at["vertex"]], value
+
+
+def read_rows(path: FilePath, graph: DatasetGraph) -> dict[Any, dict[Any, float]]:
+    """Read fixed rows for ``rainbow.extend``: a JSON object ``{vertex or order: {answer: probability}}``.
+
+    Vertices, orders and answers are named by their text, tuples and orders as JSON lists. All keys must be vertices, or
+    all orders.
+    """
+    suffix_of(path, (".json",))
+    document = strict_json(read_text(path), path)
+    if not isinstance(document, dict) or not document:
+        raise FileError(f"{path}: expected an object of rows, such as {{vertex: {{answer: probability}}}}")
+    answers = {to_text(answer): answer for answer in graph.outputs}
+    orders = {to_text(order): order for order in graph.coloring.palette if isinstance(order, tuple)}
+    positions = positions_by_text(graph.vertices, "vertex")
+    rows: dict[Any, dict[Any, float]] = {}
+    for text, row in document.items():
+        if text in orders:
+            key = orders[text]
+        elif text in positions:
+            key = graph.vertices[positions[text]]
+        else:
+            raise FileError(f"{path}: {text!r:.80} is neither a vertex nor an order of the graph")
+        if not isinstance(row, dict) or not all(name in answers for name in row):
+            raise FileError(f"{path}: {text!r:.80} must be an object of probabilities of {', '.join(answers)}")
+        if not all(isinstance(value, int | float) and not isinstance(value, bool) for value in row.values()):
+            raise FileError(f"{path}: {text!r:.80} must have numbers as probabilities")
+        rows[key] = {answers[name]: float(value) for name, value in row.items()}
+    return rows

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from string import ascii_lowercase
 from typing import TYPE_CHECKING, Any
 
 from tinct.errors import ParameterError
 from tinct.graphs.builders import hypercube, line, majority, threshold
+from tinct.graphs.rankings import rankings
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -17,10 +19,17 @@ def _cube(n: int) -> DatasetGraph:
     return hypercube(n, lambda votes: votes.sum(axis=1) * 2 > n, vectorized=True)
 
 
+def _votes(n: int, k: int) -> DatasetGraph:
+    if not 2 <= k <= len(ascii_lowercase):
+        raise ParameterError(f"k must be between 2 and {len(ascii_lowercase)} answers, got {k}")
+    return rankings(n, ascii_lowercase[:k])
+
+
 SPECS: dict[str, tuple[Callable[..., DatasetGraph], tuple[str, ...], str]] = {
     "majority": (majority, ("n",), "how many of n people said yes; is it more than half?"),
     "threshold": (threshold, ("n", "k"), "how many of n people said yes; is it at least k?"),
     "line": (line, ("a", "b"), "a row of a blue and b red datasets"),
+    "votes": (_votes, ("n", "k"), "how n people voted on k answers; which has how many votes?"),
     "cube": (_cube, ("n",), "the votes of n people one by one; did more than half say yes?"),
 }
 

@@ -159,7 +159,8 @@ def envelope(graph: DatasetGraph, budget: Budget, rows: Floats) -> Floats:
     gains, shifts = budget.parameters
     prefixes.prefix_bounds(
         graph.indptr, graph.indices, graph.coloring.codes.astype(np.int32), fixed,
-        to_keys(reached, missed, scale), keys, budget.layout, budget.classes.astype(np.int32), gains, shifts, scale == "probit",
+        to_keys(reached, missed, scale), keys,
+        budget.layout, budget.classes.astype(np.int32), gains, shifts, scale == "probit",
     )  # fmt: skip
     bounds, rest = from_keys(keys, scale)
     table = np.empty_like(rows)

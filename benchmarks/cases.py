@@ -9,6 +9,7 @@ import numpy as np
 
 from tinct import DatasetGraph, Privacy, graphs
 from tinct.graphs import EdgeClasses, EdgePrivacy
+from tinct.graphs.coloring import Coloring
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -44,17 +45,22 @@ def cube(n: int) -> Case:
     return _case(f"{n}-cube", graphs.hypercube(n, lambda votes: votes.sum(axis=1) * 2 > n, vectorized=True))
 
 
-def random_graph(n: int) -> Case:
-    """N vertices, 5 n random edges, the first 2 % of the vertices in one colour."""
+def random_graph(n: int, degree: int = 5) -> Case:
+    """A graph with ``degree`` random edges for each vertex; the first 2 % of the vertices in one colour."""
     rng = np.random.default_rng(7)
-    pairs = rng.integers(0, n, (round(5.1 * n), 2))
+    pairs = rng.integers(0, n, (round(1.1 * degree * n), 2))
     pairs = np.unique(np.sort(pairs[pairs[:, 0] != pairs[:, 1]], axis=1), axis=0)
-    pairs = pairs[rng.permutation(len(pairs))[: 5 * n]]
+    pairs = pairs[rng.permutation(len(pairs))[: degree * n]]
     rows, columns = pairs.T.ravel(), pairs[:, ::-1].T.ravel()
     order = np.lexsort((columns, rows))
     indptr = np.concatenate([[0], np.cumsum(np.bincount(rows, minlength=n))])
     graph = DatasetGraph.from_csr(indptr, columns[order], np.arange(n) < n // 50, disconnected=True)
-    return _case(f"random, {n:,} vertices, {5 * n:,} edges", graph)
+    return _case(f"random, {n:,} vertices, {degree * n:,} edges", graph)
+
+
+def dense_graph(n: int) -> Case:
+    """Like ``random_graph`` with 20 n edges."""
+    return random_graph(n, degree=20)
 
 
 def _case(name: str, graph: DatasetGraph) -> Case:
@@ -80,3 +86,29 @@ def own_budgets(case: Case) -> EdgePrivacy:
     epsilon = rng.uniform(0.5, 2.0, edges)[case.graph.edge_ids]
     delta = rng.uniform(1e-6, 1e-5, edges)[case.graph.edge_ids]
     return EdgePrivacy(epsilon, delta)
+
+
+def five_answers(case: Case) -> tuple[DatasetGraph, dict[Any, NDArray[np.float64]]]:
+    """The same graph with five answers: two opposite orders, and uniform rows on the boundary."""
+    answers = tuple("abcde")
+    orders = [answers, answers[::-1]]
+    graph = DatasetGraph.trusted(
+        case.graph.indptr, case.graph.indices, Coloring(case.graph.coloring.codes, tuple(orders), answers)
+    )
+    # the same row everywhere: with rows of their own the bounds seldom are a private mechanism (docs/theory.md §4)
+    return graph, {int(at): np.full(5, 0.2) for at in case.chosen}
+
+
+def rows_array(graph: DatasetGraph, rows: dict[Any, NDArray[np.float64]]) -> NDArray[np.float64]:
+    """Fixed rows along the vertices, NaN where free."""
+    table = np.full((len(graph), len(graph.outputs)), np.nan)
+    table[list(rows)] = list(rows.values())
+    return table
+
+
+def four_answers(n: int) -> DatasetGraph:
+    """A random graph with four answers and random orders."""
+    rng = np.random.default_rng(19)
+    pairs = {tuple(sorted(pair)) for pair in rng.integers(0, n, (3 * n, 2)).tolist() if pair[0] != pair[1]}
+    colors = {v: tuple(rng.permutation(4).tolist()) for v in range(n)}
+    return DatasetGraph(sorted(pairs), colors, disconnected=True)

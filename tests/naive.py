@@ -183,3 +183,30 @@ def is_private(first: Sequence[Any], edges: Sequence[Edge], steps: Sequence[Step
         for a, b in ((u, v), (v, u))
         for here, there in ((first[a], first[b]), (1 - first[a], 1 - first[b]))
     )
+
+
+# orders of preference
+
+
+def prefix_bounds(
+    n: int,
+    edges: Sequence[Edge],
+    steps: Sequence[Step],
+    orders: Sequence[Sequence[int]],
+    fixed: Mapping[int, Sequence[Any]],
+) -> list[list[Any]]:
+    """For every free vertex the least bounds on its k best answers, along paths of free vertices of its order."""
+    width = len(orders[0]) - 1
+    bound: list[list[Any]] = [[1] * width for _ in range(n)]
+    for k in range(width):
+        while True:
+            before = [row[k] for row in bound]
+            for (u, v), step in zip(edges, steps, strict=True):
+                for here, there in ((u, v), (v, u)):
+                    if there in fixed or (here not in fixed and orders[here] != orders[there]):
+                        continue
+                    start = sum(fixed[here][y] for y in orders[there][: k + 1]) if here in fixed else bound[here][k]
+                    bound[there][k] = min(bound[there][k], step(start))
+            if before == [row[k] for row in bound]:
+                break
+    return bound

@@ -71,3 +71,46 @@ def most_truthful(
     If one extension is the most truthful at every vertex, then it alone has the largest sum.
     """
     return best(n, edges, epsilons, deltas, np.where(np.asarray(codes) == 0, 1.0, -1.0), fixed)
+
+
+# any number of answers
+
+
+def best_table(
+    n: int,
+    width: int,
+    edges: Sequence[tuple[int, int]],
+    epsilons: Sequence[float],
+    deltas: Sequence[float],
+    objective: np.ndarray,
+    fixed: Mapping[int, Sequence[float]] | None = None,
+) -> np.ndarray | None:
+    """The private table (n × width) that maximises Σ objective·table with some rows fixed, or None if there is none.
+
+    (ε, δ)-DP on an edge is written as it is defined: P(S) ≤ E·Q(S) + δ for every event S, in both directions.
+    """
+    events = np.array([[at >> k & 1 for k in range(width)] for at in range(1, 2**width - 1)], float)
+    matrix = np.zeros((len(edges), 2, len(events), n, width))
+    for at, ((u, v), epsilon) in enumerate(zip(edges, epsilons, strict=True)):
+        for way, (here, there) in enumerate(((u, v), (v, u))):
+            matrix[at, way, :, here] = events
+            matrix[at, way, :, there] = -np.exp(epsilon) * events
+    right = np.repeat(np.asarray(deltas, float), 2 * len(events))
+    bounds = [(0.0, 1.0)] * (n * width)
+    for vertex, row in (fixed or {}).items():
+        bounds[vertex * width : (vertex + 1) * width] = [(value, value) for value in row]
+    free = [v for v in range(n) if v not in (fixed or {})]
+    result = linprog(
+        -np.asarray(objective, float).ravel(),
+        A_ub=csr_array(matrix.reshape(len(right), n * width)),
+        b_ub=right,
+        A_eq=csr_array(np.kron(np.eye(n), np.ones(width))[free]),
+        b_eq=np.ones(len(free)),
+        bounds=bounds,
+        method="highs-ds",
+        options=_OPTIONS,
+    )
+    if result.status == 2:
+        return None
+    assert result.status == 0, result.message
+    return result.x.reshape(n, width)

@@ -242,7 +242,7 @@ def test_witness_of_infeasibility_stands_on_its_own(seed):
 @pytest.mark.parametrize("values", [(1e-14, 1.001e-14), (1.001e-14, 1e-14), (1e-20, 3e-20), (3e-20, 1e-20)])
 @pytest.mark.parametrize("sides", [(1, 2), (2, 1), (1, 3), (0, 3), (3, 0)])
 def test_witness_next_to_certainty_stands_on_its_own(values, sides):
-    """Values that differ only where 1 − p rounds to 1: the witness still joins both ends, and its bound is below its value.
+    """Values that differ only where 1 − p rounds to 1: the witness joins both ends, and its bound is below its value.
 
     The composition along the path is checked in exact arithmetic, for whichever output the witness speaks of.
     """
@@ -402,6 +402,32 @@ def test_what_extend_returns_is_private():
             except NotExtendable:
                 continue
             assert verify(mechanism, edge, privacy).private, (fixed, privacy)
+
+
+def test_extension_is_private_or_refused_at_extreme_budgets():
+    """ε from 1e-17 to 600 and δ from 0 to 1e-3 side by side, next to 0, to 1 and to the bend: private, or refused."""
+    budgets = [1e-17, 1e-6, 0.1, 1, 15, 18, 25, 30, 36, 37, 40, 100, 600]
+    returned = 0
+    for seed in range(80):
+        rng = np.random.default_rng([47, seed])
+        plain = strategies.random_case(rng, at_most=9)
+        count = len(plain.edges)
+        epsilons = rng.choice(budgets, count if seed % 2 else 1).tolist() * (1 if seed % 2 else count)
+        deltas = rng.choice([0, 0, 1e-300, 1e-17, 1e-12, 1e-3], count).tolist()
+        case = strategies.Case(plain.n, plain.edges, plain.codes, epsilons, deltas)
+        base = 1 / (1 + np.exp(min(epsilons))) if seed % 3 else 10.0 ** rng.uniform(-20, 0)
+        noise = 1 + rng.normal(size=case.n) * rng.choice([0, 1e-16, 1e-3])
+        first = np.clip(base * noise, 0, 1) if seed % 5 else 1 - np.clip(base * noise, 0, 1)
+        fixed = {v: float(first[v]) for v in strategies.random_hitting_set(rng, case)}
+        many = EdgeClasses([*case.mapping.values(), *[Privacy(1)] * 17], np.arange(count))
+        for privacy in (case.privacy, case.mapping, many):
+            try:
+                mechanism = extend(case.graph, privacy, fixed)
+            except NotExtendable:
+                continue
+            assert verify(mechanism, case.graph, privacy).private, seed
+            returned += 1
+    assert returned > 100
 
 
 def test_delta_makes_distant_vertices_certain():

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 import naive
 import strategies
-from tinct._kernels import levels, propagate
+from tinct._kernels import levels, prefixes, propagate
 from tinct._kernels.compiling import kernel
 
 FREE, FIXED = 2, propagate.FIXED
@@ -116,10 +116,17 @@ def _random(seed, *, hitting=True, extreme=False, probit=False):
 
 def test_every_kernel_is_tested_here():
     """Whoever adds a kernel adds its twin to this file."""
-    found = {name for module in (levels, propagate) for name, one in vars(module).items() if isinstance(one, kernel)}
+    found = {
+        name
+        for module in (levels, prefixes, propagate)
+        for name, one in vars(module).items()
+        if isinstance(one, kernel)
+    }
     others = {
         "asymmetry",
         "missed_entry",
+        "prefix_bounds",
+        "rows_from_odds",
         "level_table",
         "odds_table",
         "worst_fixed_edge",
@@ -390,6 +397,125 @@ def test_worst_fixed_edge_has_the_largest_excess():
                 assert found == (-1, -1, 0)
         broken += worst > 1 + 1e-8
     assert 20 < broken < 150
+
+
+class Prefixes:
+    """A random case with orders over q answers, and rows on a hitting set or on any set at all."""
+
+    def __init__(self, seed, *, hitting=True, extreme=False, probit=False):
+        rng = np.random.default_rng(seed)
+        self.arrays = _random(seed, hitting=hitting, extreme=extreme, probit=probit)
+        case, self.probit = self.arrays.case, probit
+        self.q = int(rng.integers(2, 6))
+        self.palette = [tuple(rng.permutation(self.q).tolist()) for _ in range(2)]
+        if self.palette[0] == self.palette[1]:
+            self.palette[1] = self.palette[0][::-1]
+        self.orders = [self.palette[code] for code in case.codes]
+        spread = rng.choice([0.01, 0.1, 1.0]) if extreme else 1.0
+        self.rows = {v: rng.dirichlet(np.full(self.q, spread)) for v in sorted(self.arrays.fixed)}
+        self.fixed = np.zeros(case.n, bool)
+        self.fixed[list(self.rows)] = True
+        self.sources = np.array(
+            [[self._key(np.cumsum(row[list(order)])[:-1]) for order in self.palette] for row in self.rows.values()]
+        ).reshape(len(self.rows), 2, self.q - 1)
+
+    def _key(self, p):
+        from scipy.special import ndtri
+
+        p = np.minimum(p, 1.0)
+        with np.errstate(all="ignore"):
+            return ndtri(p) if self.probit else np.where(p < 1, p / (1 - p), np.inf)
+
+    def run(self, run, layout, gains, shifts):
+        arrays = self.arrays
+        keys = np.full((arrays.case.n, self.q - 1), np.inf)
+        with np.errstate(all="ignore"):
+            result = run(prefixes.prefix_bounds)(
+                arrays.indptr, arrays.indices, arrays.codes.astype(np.int32), self.fixed, self.sources, keys,
+                layout, arrays.classes.astype(np.int32), gains, shifts, self.probit,
+            )  # fmt: skip
+        return int(result), keys
+
+
+@pytest.mark.parametrize("kind", ["mild", "extreme", "careless", "probit"])
+def test_prefix_bounds_agree_compiled_and_plain_in_every_layout(kind):
+    """The same bits and rounds from both; and the same keys from one budget, classes and a number for each edge."""
+    for seed in range(80):
+        case = Prefixes(seed, hitting=kind != "careless", extreme=kind == "extreme", probit=kind == "probit")
+        found = []
+        for layout, gains, shifts in _layouts(case.arrays):
+            one, other = case.run(plain, layout, gains, shifts), case.run(compiled, layout, gains, shifts)
+            assert one[0] == other[0], seed
+            np.testing.assert_array_equal(one[1], other[1], err_msg=str(seed))
+            found.append(one)
+        for result, keys in found[1:]:
+            assert result == found[0][0]
+            np.testing.assert_array_equal(keys, found[0][1])
+
+
+def test_prefix_bounds_equal_exact_bounds():
+    """Keys of free vertices are the least bounds along paths inside each region, prefix by prefix, to 1e-12.
+
+    In exact arithmetic on the same floats; a dozen steps of a few ulp each, relative to p.
+    """
+    compared = 0
+    for seed in range(80):
+        case = Prefixes(seed)
+        graph = case.arrays.case
+        steps = [
+            partial(naive.upper, growth=Fraction(float(np.exp(epsilon))), delta=Fraction(delta))
+            for epsilon, delta in zip(graph.epsilons, graph.deltas, strict=True)
+        ]
+        rows = {v: [Fraction(float(p)) for p in row] for v, row in case.rows.items()}
+        expected = naive.prefix_bounds(graph.n, graph.edges, steps, case.orders, rows)
+        rounds, keys = case.run(plain, *next(_layouts(case.arrays)))
+        assert rounds >= 0
+        for v in set(range(graph.n)) - set(rows):
+            for k in range(case.q - 1):
+                assert _probability(keys[v, k]) == pytest.approx(float(expected[v][k]), rel=1e-12), (seed, v, k)
+                compared += 1
+    assert compared > 500
+
+
+def test_prefix_bounds_notice_an_edge_that_nobody_fixed():
+    """Rows on a set that misses a boundary edge are refused, and the named edge joins free vertices of two orders."""
+    noticed = 0
+    for seed in range(120):
+        case = Prefixes(seed, hitting=False)
+        graph = case.arrays.case
+        bare = naive.missed_edges(graph.edges, graph.codes, case.rows)
+        result, _ = case.run(plain, *next(_layouts(case.arrays)))
+        assert (result < 0) == bool(bare), seed
+        if bare:
+            entry = -1 - result
+            u = int(np.searchsorted(case.arrays.indptr, entry, side="right")) - 1
+            v = int(case.arrays.indices[entry])
+            assert (u, v) in bare or (v, u) in bare
+            noticed += 1
+    assert noticed > 10
+
+
+def test_rows_from_odds_equal_differences_of_exact_prefix_sums():
+    """Sorted odds from 1e-300 to 1e300 and infinity: the rows of exact arithmetic, to 1e-15, and the same bits twice.
+
+    Each row sums to 1 to 1e-14, and entries of equal neighbours are 0, not −0.
+    """
+    rng = np.random.default_rng(8)
+    for q in range(2, 7):
+        columns = np.array([rng.permutation(q) for _ in range(3)])
+        orders = rng.integers(0, 3, 200).astype(np.int32)
+        keys = np.sort(10.0 ** rng.choice([1.0, 10.0, 300.0], (200, 1)) ** rng.uniform(-1, 1, (200, q - 1)), axis=1)
+        keys = np.sort(np.where(rng.random(keys.shape) < 0.1, rng.choice([0.0, 1.0, np.inf], keys.shape), keys), axis=1)
+        tables = np.full((2, 200, q), np.nan)
+        prefixes.rows_from_odds.plain(keys, columns, orders, tables[0])
+        prefixes.rows_from_odds.compiled(keys, columns, orders, tables[1])
+        np.testing.assert_array_equal(tables[0], tables[1])
+        np.testing.assert_allclose(tables[0].sum(axis=1), 1, atol=1e-14)
+        assert not np.signbit(tables).any()
+        for v in range(200):
+            sums = [Fraction(1) if math.isinf(k) else Fraction(k) / (1 + Fraction(k)) for k in keys[v].tolist()]
+            expected = [float(b - a) for a, b in zip([0, *sums], [*sums, 1], strict=True)]
+            np.testing.assert_allclose(tables[0, v, columns[orders[v]]], expected, atol=1e-15)
 
 
 def test_small_inputs_run_plain_until_the_compiled_version_is_at_hand(monkeypatch):

@@ -101,4 +101,26 @@ def prefix_bounds(
                     after += 1
         now, later = later, now
         count = after
+    # what no bound has reached was not looked at yet
+    for v in range(n):
+        if not fixed[v] and keys[v, 0] == np.inf:
+            for e in range(indptr[v], indptr[v + 1]):
+                if not fixed[indices[e]] and orders[indices[e]] != orders[v]:
+                    return -1 - e
     return rounds
+
+
+@kernel
+def rows_from_odds(keys: Floats, columns: NDArray[np.int64], orders: Positions, table: Floats) -> None:
+    """Rows from the odds of their prefixes, each difference taken on the side with more digits."""
+    width = keys.shape[1]
+    for v in range(len(keys)):
+        reached = 0.0
+        missed = 1.0
+        for k in range(width + 1):
+            now_missed = 1.0 / (1.0 + keys[v, k]) if k < width else 0.0
+            now_reached = 1.0 if k == width or keys[v, k] == np.inf else keys[v, k] * now_missed
+            difference = now_reached - reached if now_reached <= 0.5 else missed - now_missed
+            table[v, columns[orders[v], k]] = max(difference, 0.0)
+            reached = now_reached
+            missed = now_missed

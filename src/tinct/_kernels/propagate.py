@@ -505,8 +505,8 @@ def _excess(value: float, bound: float, probit: bool, tolerance: float) -> float
 def asymmetry(indptr: Offsets, indices: Positions, pattern: NDArray[np.uint64]) -> bool:
     """Whether some edge has different values in its two directions.
 
-    Both directions of an edge are weighed with the same 64 random-looking bits and summed apart, modulo 2^64: one pass
-    in the order of memory. Different values go unnoticed with probability 2^−64 or so.
+    Each direction of an edge is hashed together with its value to 64 bits, and the two directions are summed apart,
+    modulo 2^64: one pass in the order of memory. Different values go unnoticed with probability 2^−64 or so.
     """
     upward = np.uint64(0)
     downward = np.uint64(0)
@@ -515,9 +515,12 @@ def asymmetry(indptr: Offsets, indices: Positions, pattern: NDArray[np.uint64]) 
             w = indices[e]
             mixed = np.uint64(min(v, w)) * np.uint64(0x9E3779B97F4A7C15) + np.uint64(max(v, w))
             mixed = (mixed ^ (mixed >> np.uint64(29))) * np.uint64(0xBF58476D1CE4E5B9)
-            mixed = mixed ^ (mixed >> np.uint64(32))
+            mixed = (mixed ^ (mixed >> np.uint64(32))) + pattern[e]
+            mixed = (mixed ^ (mixed >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+            mixed = (mixed ^ (mixed >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+            mixed = mixed ^ (mixed >> np.uint64(31))
             if v < w:
-                upward += mixed * pattern[e]
+                upward += mixed
             else:
-                downward += mixed * pattern[e]
+                downward += mixed
     return bool(upward != downward)

@@ -96,7 +96,7 @@ def _propagate(graph: DatasetGraph, budget: Budget, chosen: NDArray[np.int32], f
         entry = propagate.missed_entry(graph.indptr, graph.indices, state, keys)
         settled = -1 - entry if entry >= 0 else settled
     if settled < 0:
-        _refuse_missed_edge(graph, -1 - settled)
+        refuse_missed_edge(graph, -1 - settled)
     keys[chosen] = to_keys(first, second, scale)
     gains, shifts = budget.parameters
     vertex, entry, color = propagate.worst_fixed_edge(
@@ -154,7 +154,8 @@ def _bucket_bits(least_growth: float, vertices: int) -> int | None:
     return bits if 2048 << bits <= max(4 * vertices, 2**16) else None
 
 
-def _refuse_missed_edge(graph: DatasetGraph, entry: int) -> None:
+def refuse_missed_edge(graph: DatasetGraph, entry: int) -> None:
+    """Raise for an edge whose ends differ in colour and are both free."""
     u = graph.vertices[int(np.searchsorted(graph.indptr, entry, side="right")) - 1]
     v = graph.vertices[int(graph.indices[entry])]
     raise ParameterError(f"edge ({u!r}, {v!r}) is not covered: fix {u!r} or {v!r} (they have different colors)")

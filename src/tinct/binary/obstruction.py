@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from tinct.errors import NotExtendable
@@ -13,6 +14,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from tinct.graphs import Budget, DatasetGraph
+    from tinct.privacy import SuitablePair
 
     Floats = NDArray[np.float64]
 
@@ -42,25 +44,31 @@ def not_extendable(
     color: int,
 ) -> NotExtendable:
     """The error for a fixed vertex whose neighbour along ``entry`` allows less of ``color`` than is fixed."""
-    neighbor = int(graph.indices[entry])
-    back = _path_to_source(graph, budget, table, set(chosen.tolist()), neighbor, color)
-    names = tuple(graph.vertices[at] for at in [*reversed(back), vertex])
-    witness = Obstruction(
-        output=graph.outputs[color],
-        vertex=names[-1],
-        value=float(table[vertex, color]),
-        source=names[0],
-        source_value=float(table[back[-1], color]),
-        path=names,
-        bound=float(budget.at_entry(entry).upper(float(table[neighbor, color]))),
-    )
-    edges = len(names) - 1
+    path = [
+        *reversed(_path_to_source(graph, budget, table, set(chosen.tolist()), int(graph.indices[entry]), color)),
+        vertex,
+    ]
+    if table[vertex, color] > 0.5:
+        # next to 1 numbers look alike: the same contradiction, told the other way round with the other answer
+        path, color = path[::-1], 1 - color
+    value, source_value = float(table[path[-1], color]), float(table[path[0], color])
+    bound, rest = source_value, float(table[path[0], 1 - color])
+    for here, there in pairwise(path):
+        right, wrong = _pair_between(graph, budget, here, there).walk(1, bound, rest)
+        bound, rest = float(right), float(wrong)
+    names = tuple(graph.vertices[at] for at in path)
+    edges = len(path) - 1
     return NotExtendable(
-        f"no private extension: vertex {witness.vertex!r} is fixed at {_short(witness.value)} for {witness.output!r}, "
-        f"but {witness.source!r} ({_short(witness.source_value)}, {edges} edge{'s' if edges > 1 else ''} away) allows "
-        f"at most {_short(witness.bound)}",
-        witness,
+        f"no private extension: vertex {names[-1]!r} is fixed at {_short(value)} for {graph.outputs[color]!r}, but "
+        f"{names[0]!r} ({_short(source_value)}, {edges} edge{'s' if edges > 1 else ''} away) allows at most "
+        f"{_short(bound)}",
+        Obstruction(graph.outputs[color], names[-1], value, names[0], source_value, names, bound),
     )
+
+
+def _pair_between(graph: DatasetGraph, budget: Budget, here: int, there: int) -> SuitablePair:
+    entries = range(int(graph.indptr[here]), int(graph.indptr[here + 1]))
+    return budget.at_entry(next(entry for entry in entries if graph.indices[entry] == there))
 
 
 def _path_to_source(
@@ -76,11 +84,12 @@ def _path_to_source(
             while path[-1] != start:
                 path.append(came_from[path[-1]])
             return path[::-1]
-        value = float(table[at, color])
+        right, wrong = table[at, color], table[at, 1 - color]
         for entry in range(int(graph.indptr[at]), int(graph.indptr[at + 1])):
             before = int(graph.indices[entry])
-            bound = float(budget.at_entry(entry).upper(float(table[before, color])))
-            if before not in came_from and bound <= value * (1 + _ROUNDING) + 1e-300:
+            bound, rest = budget.at_entry(entry).walk(1, table[before, color], table[before, 1 - color])
+            tight = bound <= right * (1 + _ROUNDING) and rest >= wrong * (1 - _ROUNDING)
+            if before not in came_from and tight:
                 came_from[before] = at
                 queue.append(before)
     return [start]

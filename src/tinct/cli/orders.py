@@ -86,7 +86,7 @@ def print_orders(mechanism: Mechanism, privacy: Any, verdict: Any, written: list
         bars = [f"{escape(answer)} {_bar(line['probabilities'][answer])}" for answer in line["order"]]
         table.add_row(str(line["distance"]), f"{line['datasets']:,}", "  ".join(bars))
     console.print(table)
-    if hasattr(mechanism, "gap"):
+    if isinstance(mechanism, BestMechanism):
         console.print(
             f"\nUtility {mechanism.value:.9g}; no private mechanism has more than {mechanism.upper_bound:.9g}"
         )

@@ -9,10 +9,10 @@ import numpy as np
 
 from tinct._kernels import prefixes
 from tinct._kernels.propagate import UNIFORM
+from tinct.binary.extension import refuse_missed_edge
 from tinct.binary.keys import from_keys, to_keys
 from tinct.errors import NoOptimum, NotExtendable, ParameterError
 from tinct.graphs import Budget, DatasetGraph, Morphism
-from tinct.graphs.boundary import require_hitting
 from tinct.mechanism import Mechanism
 from tinct.privacy import Privacy
 from tinct.programs import PrivateTables
@@ -148,23 +148,26 @@ def _require_close(graph: DatasetGraph, privacy: Any, rows: Floats) -> None:
 def envelope(graph: DatasetGraph, budget: Budget, rows: Floats) -> Floats:
     """The table whose prefix sums are the smallest bounds that the fixed rows (NaN where free) put on them."""
     fixed = ~np.isnan(rows[:, 0])
-    require_hitting(graph, fixed)
     if budget.coordinate is None:
         raise ParameterError("orders of preference need one notion of privacy, (ε, δ) or Gaussian, on all edges")
     scale, columns = budget.coordinate, orders_as_columns(graph)
+    orders = graph.coloring.codes.astype(np.int32)
     ordered = rows[fixed][:, columns]  # fixed vertex × order × place
     reached = np.minimum(np.cumsum(ordered, axis=2)[:, :, :-1], 1.0)
     missed = np.minimum(np.cumsum(ordered[:, :, ::-1], axis=2)[:, :, ::-1][:, :, 1:], 1.0)
     keys = np.full((len(graph), len(graph.outputs) - 1), np.inf)
     gains, shifts = budget.parameters
-    prefixes.prefix_bounds(
-        graph.indptr, graph.indices, graph.coloring.codes.astype(np.int32), fixed,
-        to_keys(reached, missed, scale), keys,
+    rounds = prefixes.prefix_bounds(
+        graph.indptr, graph.indices, orders, fixed, to_keys(reached, missed, scale), keys,
         budget.layout, budget.classes.astype(np.int32), gains, shifts, scale == "probit",
     )  # fmt: skip
-    bounds, rest = from_keys(keys, scale)
+    if rounds < 0:
+        refuse_missed_edge(graph, -1 - rounds)
     table = np.empty_like(rows)
-    np.put_along_axis(table, columns[graph.coloring.codes], from_prefixes(bounds, rest), axis=1)
+    if scale == "odds":
+        prefixes.rows_from_odds(keys, columns, orders, table)
+    else:
+        np.put_along_axis(table, columns[orders], from_prefixes(*from_keys(keys, scale)), axis=1)
     table[fixed] = rows[fixed]
     return table
 

@@ -37,7 +37,7 @@ class NotExtendable(_Witnessed):
 
 
 class NoOptimum(_Witnessed):
-    """Private mechanisms exist, but none of them is at least as good as all the others."""
+    """No mechanism was found that is at least as good as all the others; ``witness`` says where the bounds clash."""
 
 
 class NotPrivate(_Witnessed):

@@ -82,10 +82,10 @@ class Verdict:
         if not ((grid >= 0) & (grid <= 700)).all():
             raise ParameterError("epsilons must be numbers in [0, 700]")
         worst = np.zeros(len(grid))
-        for rows, columns, _ in _directed_edges(self._graph):
+        for rows, columns, _ in directed_edges(self._graph):
             here, there = self._table[rows], self._table[columns]
             for at, epsilon in enumerate(grid):
-                worst[at] = max(worst[at], float(_excess(here, there, np.exp(epsilon)).max()))
+                worst[at] = max(worst[at], float(excess(here, there, np.exp(epsilon)).max()))
         return worst
 
 
@@ -110,7 +110,7 @@ def verify(
         raise ParameterError(f"tolerance must be a number in [0, 0.1], got {tolerance}")
     table = mechanism.table_on(graph) if isinstance(mechanism, Mechanism) else require_table(graph, mechanism)
     search = _WorstEdge(graph, table, Budget(graph, privacy), tolerance)
-    for rows, columns, entries in _directed_edges(graph):
+    for rows, columns, entries in directed_edges(graph):
         search.look_at(rows, columns, entries)
     return Verdict(search.private, search.epsilon, search.delta, search.witness(), float(tolerance), table, graph)
 
@@ -127,12 +127,12 @@ class _WorstEdge:
     def look_at(self, rows: NDArray[Any], columns: NDArray[Any], entries: NDArray[Any]) -> None:
         here, there = self.table[rows], self.table[columns]
         growth, delta = self._parameters(entries)
-        self.delta = max(self.delta, float(_excess(here, there, growth).max()))
+        self.delta = max(self.delta, float(excess(here, there, growth).max()))
         needed = _needed_epsilon(here, there, delta)
         self.epsilon = max(self.epsilon, float(needed.max()))
         if self.differential:
             slack = 1.0 + self.tolerance
-            self.private &= bool((_excess(here, there, growth * slack) <= delta * slack).all())
+            self.private &= bool((excess(here, there, growth * slack) <= delta * slack).all())
             lack = needed - np.log(growth)
         else:
             lack = self._beyond_tradeoff(here, there, entries)
@@ -186,7 +186,7 @@ class _WorstEdge:
         )
 
 
-def _directed_edges(graph: DatasetGraph) -> Iterator[tuple[NDArray[Any], NDArray[Any], NDArray[Any]]]:
+def directed_edges(graph: DatasetGraph) -> Iterator[tuple[NDArray[Any], NDArray[Any], NDArray[Any]]]:
     """Rows, columns and entry numbers of all directed edges, a chunk at a time."""
     for start in range(0, len(graph.indices), _CHUNK):
         entries = np.arange(start, min(start + _CHUNK, len(graph.indices)))
@@ -194,7 +194,7 @@ def _directed_edges(graph: DatasetGraph) -> Iterator[tuple[NDArray[Any], NDArray
         yield rows, graph.indices[entries], entries
 
 
-def _excess(here: Floats, there: Floats, growth: Any) -> Floats:
+def excess(here: Floats, there: Floats, growth: Any) -> Floats:
     """The least δ on each edge for this e^ε: Σ max(0, p − E·p′)."""
     with np.errstate(over="ignore", invalid="ignore"):
         scaled = np.where(there > 0, np.reshape(growth, (-1, 1)) * there, 0.0)
@@ -208,7 +208,7 @@ def _needed_epsilon(here: Floats, there: Floats, delta: Any) -> Floats:
     else:
         _, above, below = _prefixes(here, there)
     beyond = above - np.reshape(delta, (-1, 1))
-    with np.errstate(divide="ignore", invalid="ignore"):
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         ratio = np.where(beyond > below, (beyond - below) / below, 0.0)
     return np.asarray(np.log1p(ratio).max(axis=1))
 

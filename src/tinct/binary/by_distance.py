@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tinct._kernels.propagate import UNIFORM, level_table
+from tinct._kernels.checks import level_table
+from tinct._kernels.propagate import UNIFORM
 from tinct.binary.extension import extend_rows, require_two_colors
 from tinct.binary.single import homogeneous_at
 from tinct.errors import NotExtendable, ParameterError

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tinct._kernels import propagate
+from tinct._kernels import checks, propagate
 from tinct.binary.keys import from_keys, other_color, to_keys
 from tinct.binary.obstruction import not_extendable
 from tinct.binary.relaxation import relax
@@ -93,13 +93,13 @@ def _propagate(graph: DatasetGraph, budget: Budget, chosen: NDArray[np.int32], f
     keys = np.full(len(graph), np.inf)
     settled = _settle(graph, budget, state, keys, _sources(chosen, to_keys(first, second, scale), scale), probit)
     if settled >= 0 and settled + len(chosen) < len(graph):
-        entry = propagate.missed_entry(graph.indptr, graph.indices, state, keys)
+        entry = checks.missed_entry(graph.indptr, graph.indices, state, keys)
         settled = -1 - entry if entry >= 0 else settled
     if settled < 0:
         refuse_missed_edge(graph, -1 - settled)
     keys[chosen] = to_keys(first, second, scale)
     gains, shifts = budget.parameters
-    vertex, entry, color = propagate.worst_fixed_edge(
+    vertex, entry, color = checks.worst_fixed_edge(
         graph.indptr, graph.indices, state, codes, keys, chosen,
         budget.layout, budget.classes, gains, shifts, probit, TOLERANCE,
     )  # fmt: skip
@@ -109,7 +109,7 @@ def _propagate(graph: DatasetGraph, budget: Budget, chosen: NDArray[np.int32], f
         key_of_first[chosen] = keys[chosen]
         table[:, 0], table[:, 1] = from_keys(key_of_first, scale)
     else:
-        propagate.odds_table(keys, codes, chosen, table)
+        checks.odds_table(keys, codes, chosen, table)
     table[chosen, 0], table[chosen, 1] = first, second
     if vertex >= 0:
         raise not_extendable(graph, budget, table, chosen, vertex, entry, color)

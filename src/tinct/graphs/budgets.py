@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tinct._kernels.propagate import CLASSES, DENSE, MAX_CLASSES, UNIFORM, asymmetry
+from tinct._kernels.checks import asymmetry
+from tinct._kernels.propagate import CLASSES, DENSE, MAX_CLASSES, UNIFORM
 from tinct.errors import ParameterError
 from tinct.privacy import Privacy, SuitablePair
 from tinct.privacy.amounts import MAX_EPSILON
@@ -55,8 +56,9 @@ class EdgePrivacy:
             budgets,
         )
         _require_all((slack >= 0) & (slack < 1), "delta must be a number in [0, 1)", slack)
-        object.__setattr__(self, "epsilon", budgets)
-        object.__setattr__(self, "delta", slack)
+        # −0 is 0, but does not look like it bit by bit
+        object.__setattr__(self, "epsilon", budgets if budgets.all() else budgets + 0.0)
+        object.__setattr__(self, "delta", slack if slack.all() else slack + 0.0)
 
 
 @dataclass(frozen=True)

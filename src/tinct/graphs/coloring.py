@@ -36,7 +36,8 @@ class Coloring:
             answers = _require_orders(palette, outputs)
         else:
             answers = palette if outputs is None else _require_outputs(palette, outputs)
-            rank = np.array([answers.index(color) for color in palette], np.int32)
+            place = {answer: at for at, answer in enumerate(answers)}
+            rank = np.array([place[color] for color in palette], np.int32)
             codes, palette = rank[codes], answers
         small = np.uint8 if len(palette) <= 256 else np.int32
         return cls(codes.astype(small), palette, answers)
@@ -80,7 +81,8 @@ def _number_array(colors: NDArray[Any]) -> tuple[NDArray[Any], tuple[Any, ...]]:
 
 def _require_outputs(palette: tuple[Any, ...], outputs: Sequence[Any]) -> tuple[Any, ...]:
     answers = tuple(outputs)
-    unknown = next((color for color in palette if color not in answers), None)
+    known = set(answers)
+    unknown = next((color for color in palette if color not in known), None)
     if unknown is not None or len(set(answers)) != len(answers):
         raise ParameterError(f"outputs must list every color once, got {answers!r} for the colors {palette!r}")
     return answers
@@ -88,6 +90,8 @@ def _require_outputs(palette: tuple[Any, ...], outputs: Sequence[Any]) -> tuple[
 
 def _require_orders(palette: tuple[Any, ...], outputs: Sequence[Any] | None) -> tuple[Any, ...]:
     answers = tuple(outputs) if outputs is not None else tuple(palette[0]) if isinstance(palette[0], tuple) else ()
+    if len(set(answers)) != len(answers):
+        raise ParameterError(f"every order must list the same answers once each, got {answers!r}")
     for order in palette:
         if not isinstance(order, tuple) or len(order) != len(answers) or set(order) != set(answers):
             raise ParameterError(f"every order must list the same answers once each: {order!r} against {answers!r}")

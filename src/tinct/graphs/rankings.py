@@ -25,7 +25,11 @@ def rankings(n: int, answers: Sequence[Any], neighbors: str = "replace", *, orde
     >>> rankings(2, "abc").colors[(0, 1, 1)], rankings(2, "abc", order="winner").colors[(0, 0, 2)]
     (('b', 'c', 'a'), ('c', 'a', 'b'))
     """
-    names = tuple(answers)
+    try:
+        names = tuple(answers)
+        hash(names)
+    except TypeError:
+        raise ParameterError(f"answers must be a sequence of hashables, got {answers!r:.80}") from None
     if len(names) < 2 or len(set(names)) != len(names):
         raise ParameterError(f"at least two different answers are needed, got {names!r:.80}")
     if order not in ("votes", "winner"):

@@ -167,7 +167,7 @@ class Mechanism:
 def require_table(graph: DatasetGraph, table: ArrayLike) -> Floats:
     """The table as a read-only float array, if it fits the graph and every row is a distribution."""
     try:
-        values = np.array(table, np.float64)
+        values = np.array(table, np.float64) + 0.0  # the sum turns −0 into 0
     except (TypeError, ValueError):
         raise ParameterError("a table must be an array of numbers") from None
     shape = (len(graph), len(graph.outputs))

@@ -10,7 +10,7 @@ import numpy as np
 from tinct.errors import ParameterError
 from tinct.privacy import Privacy
 from tinct.rainbow.extension import boundary_morphism
-from tinct.rainbow.linear import best, prefix_weights
+from tinct.rainbow.linear import best, finite, prefix_weights
 from tinct.rainbow.rows import orders_as_columns, require_rainbow
 
 if TYPE_CHECKING:
@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 def balanced_boundary(graph: DatasetGraph, privacy: Privacy) -> dict[Any, NDArray[np.float64]]:
     """Boundary rows that treat all answers alike: randomized response on the best answer of each order.
 
-    With q answers the best one has (E + (q − 1)δ)/(E + q − 1) and each other (1 − δ)/(E + q − 1), as high as two orders
-    with different best answers can have it together.
+    With q answers the best one has (E + (q − 1)δ)/(E + q − 1) and each other (1 − δ)/(E + q − 1): no rows have more on
+    average over q orders that all meet and have different best answers.
 
     >>> from tinct import graphs
     >>> balanced_boundary(graphs.rankings(3, "ab"), Privacy("ln 3"))[("b", "a")]
@@ -80,9 +80,12 @@ def _prior(graph: DatasetGraph, prior: Any) -> NDArray[np.float64]:
     if hasattr(prior, "items"):
         weights = np.zeros(len(graph))
         for vertex, weight in prior.items():
-            weights[graph.position(vertex)] = weight
+            weights[graph.position(vertex)] = finite(weight, "a weight of the prior")
     else:
-        weights = np.asarray(prior, np.float64)
+        try:
+            weights = np.asarray(prior, np.float64)
+        except (TypeError, ValueError):
+            raise ParameterError(f"a prior must be weights of the vertices, got {prior!r:.80}") from None
     if weights.shape != (len(graph),) or not ((weights >= 0) & np.isfinite(weights)).all() or not weights.sum() > 0:
         raise ParameterError("a prior needs a finite weight of at least 0 for each vertex, not all 0")
     return np.asarray(weights / weights.sum())

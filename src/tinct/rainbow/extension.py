@@ -8,16 +8,17 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tinct._kernels import prefixes
-from tinct._kernels.propagate import UNIFORM
+from tinct._kernels.propagate import DENSE, UNIFORM
 from tinct.binary.extension import refuse_missed_edge
 from tinct.binary.keys import from_keys, to_keys
+from tinct.binary.relaxation import one_step
 from tinct.errors import NoOptimum, NotExtendable, ParameterError
 from tinct.graphs import Budget, DatasetGraph, Morphism
 from tinct.mechanism import Mechanism
 from tinct.privacy import Privacy
 from tinct.programs import PrivateTables
 from tinct.rainbow.rows import at_distance, distribution, from_prefixes, orders_as_columns, require_rainbow
-from tinct.verification import verify
+from tinct.verification import TOLERANCE, verify
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -40,8 +41,8 @@ def extend(graph: DatasetGraph, privacy: Any, boundary: Mapping[Any, Any]) -> Me
     Raises:
         NotExtendable: Two boundary rows are not close enough, or an event bound contradicts a fixed row.
         NoOptimum: The envelope of all bounds is not private, so it is not a mechanism. There may be an optimum below
-            it, none, or no private mechanism at all: ``optimum_exists`` decides on small graphs, ``best``
-            maximises a stated utility.
+            it, none, or (on large graphs, where that is not looked into) no private mechanism at all:
+            ``optimum_exists`` decides on small graphs, ``best`` maximises a stated utility.
 
     >>> from tinct import DatasetGraph, Privacy
     >>> path = DatasetGraph([(1, 2), (2, 3)], {1: ("a", "b", "c"), 2: ("a", "b", "c"), 3: ("b", "a", "c")})
@@ -73,7 +74,8 @@ def boundary_morphism(graph: DatasetGraph) -> Morphism:
         raise ParameterError("every piece of the graph needs two different orders, or there is nothing to measure from")
     depth = [int(distance[codes == code].max(initial=-1)) for code in range(len(palette))]
     names = [(order, step) for order, deep in zip(palette, depth, strict=True) for step in range(deep + 1)]
-    edges = [((order, step), (order, step + 1)) for order, step in names if (order, step + 1) in set(names)]
+    known = set(names)
+    edges = [((order, step), (order, step + 1)) for order, step in names if (order, step + 1) in known]
     ends = graph.boundary().ends
     meeting = {(int(codes[u]), int(codes[v])) for u, v in ends.tolist()}
     edges += [((palette[a], 0), (palette[b], 0)) for a, b in sorted(meeting)]
@@ -138,9 +140,11 @@ def _require_close(graph: DatasetGraph, privacy: Any, rows: Floats) -> None:
     one, other = verdict.witness.edge
     pair = sorted((palette.index(one), palette.index(other)))
     u, v = (graph.vertices[end] for end in ends[first[meeting.tolist().index(pair)]].tolist())
+    edge = DatasetGraph([(one, other)], {one: one, other: other}, outputs=graph.outputs)
+    needed = verify(rows[[palette.index(one), palette.index(other)]], edge, privacy)
     raise NotExtendable(
         f"no private mechanism: the rows of {one!r} and {other!r} are not close, although these orders meet on edge "
-        f"({u!r}, {v!r}); they would need ε = {verdict.epsilon:.6g} or δ = {verdict.delta:.6g}",
+        f"({u!r}, {v!r}); they would need ε = {needed.epsilon:.6g} or δ = {needed.delta:.6g}",
         verdict.witness,
     )
 
@@ -172,6 +176,23 @@ def envelope(graph: DatasetGraph, budget: Budget, rows: Floats) -> Floats:
     return table
 
 
+def _contradicted(graph: DatasetGraph, budget: Budget, rows: Floats, table: Floats) -> bool:
+    """Whether the bound on an event next to a fixed vertex is too small for that vertex's own row."""
+    if budget.layout == DENSE:
+        return False  # left to the linear program
+    fixed, codes, columns = ~np.isnan(rows[:, 0]), graph.coloring.codes, orders_as_columns(graph)
+    owner = np.repeat(np.arange(len(graph)), np.diff(graph.indptr))
+    entries = np.flatnonzero(fixed[owner] & ~fixed[graph.indices])
+    order = columns[codes[graph.indices[entries]]]
+    mine, theirs = (
+        np.minimum(np.cumsum(np.take_along_axis(table[at], order, 1), axis=1), 1.0)
+        for at in (owner[entries], graph.indices[entries])
+    )
+    return any(
+        bool((mine[:, k] > one_step(budget, theirs[:, k], entries) + TOLERANCE).any()) for k in range(mine.shape[1] - 1)
+    )
+
+
 def _surely_infeasible(graph: DatasetGraph, privacy: Any, budget: Budget, rows: Floats) -> bool:
     """On small graphs a linear program tells whether any private mechanism has these rows."""
     if rows.size > _SMALL_PROGRAM or not all(isinstance(pair, Privacy) for pair in budget.pairs):
@@ -186,8 +207,8 @@ def _envelope(graph: DatasetGraph, privacy: Any, budget: Budget, rows: Floats) -
         witness = verdict.witness
         if witness is not None and all(not np.isnan(rows[graph.position(end), 0]) for end in witness.edge):
             raise NotExtendable(f"no private mechanism: the fixed rows are not close: {witness}", witness)
-        if _surely_infeasible(graph, privacy, budget, rows):
-            raise NotExtendable("no private mechanism has these rows, although every single event bound holds", witness)
+        if _contradicted(graph, budget, rows, table) or _surely_infeasible(graph, privacy, budget, rows):
+            raise NotExtendable(f"no private mechanism has these rows: {witness}", witness)
         raise NoOptimum(
             f"the envelope of all bounds is not private: {witness}; optimum_exists() tells whether there is an optimum "
             "below it, best() maximises a stated utility",

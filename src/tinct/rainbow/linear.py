@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import Enum
@@ -9,13 +10,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tinct.errors import NotExtendable, ParameterError
+from tinct.errors import NotExtendable, NotPrivate, ParameterError
 from tinct.graphs import Budget, DatasetGraph
 from tinct.mechanism import Mechanism
 from tinct.programs import PrivateTables
 from tinct.rainbow.extension import envelope
 from tinct.rainbow.rows import distribution, orders_as_columns, require_rainbow
-from tinct.verification import verify
+from tinct.verification import directed_edges, excess, verify
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -24,10 +25,11 @@ if TYPE_CHECKING:
 
 SOLVER_TOLERANCE = 1e-7  # HiGHS: how far a constraint may be from holding
 MAX_PROGRAMS = 5_000
+_MARGINS = (1e-9, 1e-8, 1e-7)
 
 
 class BestMechanism(Mechanism):
-    """A mechanism that maximises a utility, with the proof: no private mechanism has more than ``upper_bound``."""
+    """A mechanism that maximises a utility; by the solver's dual no private one has more than ``upper_bound``."""
 
     value: float
     upper_bound: float
@@ -55,12 +57,21 @@ def best(
     >>> round(mechanism.value, 9), round(mechanism.gap, 9)
     (1.5, 0.0)
     """
+    if len(graph.outputs) < 2:
+        raise ParameterError(f"at least two answers are needed, this graph has {graph.outputs!r}")
     weights = _weights(graph, utility)
     rows = _fixed_rows(graph, fixed)
     solution = PrivateTables(graph, privacy, rows).maximize(weights)
     if solution is None:
         raise NotExtendable("no private mechanism has these rows: the linear program is infeasible", fixed)
-    table = solution.table if rows is not None else _repaired(graph, privacy, solution.table)
+    table = _repaired(graph, privacy, solution.table) if rows is None else solution.table
+    for margin in _MARGINS:
+        if verify(table, graph, privacy).private:
+            break
+        # rows that are given cannot be mixed with anything: solve again with room for the solver's errors
+        inner = PrivateTables(graph, privacy, rows, margin=margin).maximize(weights)
+        table = table if inner is None else inner.table
+    _require_private(graph, table, privacy)
     mechanism = BestMechanism(graph, table, privacy)
     object.__setattr__(mechanism, "value", float((weights * table).sum()))
     object.__setattr__(mechanism, "upper_bound", solution.upper_bound)
@@ -95,7 +106,7 @@ def optimum_exists(graph: DatasetGraph, privacy: Any, fixed: Mapping[Any, Any]) 
     require_rainbow(graph)
     rows = _fixed_rows(graph, fixed)
     if rows is None:
-        raise ParameterError("give the rows of a boundary-hitting set: without them there is never an optimum")
+        raise ParameterError("give the rows of a boundary-hitting set: without them there is hardly ever an optimum")
     table = envelope(graph, Budget(graph, privacy), rows)
     if verify(table, graph, privacy).private:
         return Existence(Case.ENVELOPE, Mechanism(graph, table, privacy))
@@ -117,7 +128,19 @@ def optimum_exists(graph: DatasetGraph, privacy: Any, fixed: Mapping[Any, Any]) 
             highest = tables.maximize(alone)
             if highest is None or highest.value > float((alone * together.table).sum()) + 10 * SOLVER_TOLERANCE:
                 return Existence(Case.NONE, None)
+    _require_private(graph, together.table, privacy)
     return Existence(Case.LOWER, Mechanism(graph, together.table, privacy))
+
+
+def finite(value: Any, what: str) -> float:
+    """A finite number, or a clear refusal."""
+    try:
+        number = float(value)
+    except (TypeError, ValueError):
+        number = math.nan
+    if not math.isfinite(number):
+        raise ParameterError(f"{what} must be a finite number, got {value!r:.80}")
+    return number
 
 
 def prefix_weights(graph: DatasetGraph, utility: str) -> Floats:
@@ -152,18 +175,25 @@ def _weights(graph: DatasetGraph, utility: Any) -> Floats:
     if isinstance(utility, Mapping):
         weights = np.zeros(shape)
         for vertex, of_answers in utility.items():
+            if not isinstance(of_answers, Mapping) or not all(answer in graph.outputs for answer in of_answers):
+                raise ParameterError(f"the utility of {vertex!r} must be a mapping from {graph.outputs!r} to weights")
             for answer, weight in of_answers.items():
-                if answer not in graph.outputs:
-                    raise ParameterError(f"the utility of {vertex!r} names {answer!r}, which is not an answer")
-                weights[graph.position(vertex), graph.outputs.index(answer)] = weight
+                weights[graph.position(vertex), graph.outputs.index(answer)] = finite(weight, "a weight")
     else:
-        weights = np.asarray(utility, np.float64)
+        try:
+            weights = np.asarray(utility, np.float64)
+        except (TypeError, ValueError):
+            raise ParameterError(
+                f"utility must be 'truth', 'prefixes', weights or a mapping, got {utility!r:.80}"
+            ) from None
     if weights.shape != shape or not np.isfinite(weights).all():
         raise ParameterError(f"a utility needs finite weights, {shape[0]} vertices × {shape[1]} outputs")
     return weights
 
 
 def _fixed_rows(graph: DatasetGraph, fixed: Mapping[Any, Any] | None) -> Floats | None:
+    if fixed is not None and not isinstance(fixed, Mapping):
+        raise ParameterError(f"fixed rows must be a mapping {{vertex: distribution}}, got {fixed!r:.80}")
     if not fixed:
         return None
     rows = np.full((len(graph), len(graph.outputs)), np.nan)
@@ -175,13 +205,22 @@ def _fixed_rows(graph: DatasetGraph, fixed: Mapping[Any, Any] | None) -> Floats 
 def _repaired(graph: DatasetGraph, privacy: Any, table: Floats) -> Floats:
     """The solver's table, mixed with just enough of the uniform distribution to be private.
 
-    A solver keeps inequalities only up to its tolerance, and may put a 0 beside a 1e-9, which is infinite ε. Mixing in
-    a share λ of the uniform row gains (E − 1)λ/q on every inequality, which covers the solver's error.
+    A solver keeps inequalities only up to its tolerance, and may put a 0 beside a 1e-9, which is infinite ε. Where an
+    edge exceeds its δ by x, a share x/(x + δ + (E − 1)/q) of the uniform row is enough (docs/proofs/rainbow.md).
     """
-    gains, _ = Budget(graph, privacy).parameters
-    least = float(gains.min()) - 1.0
-    verdict = verify(table, graph, privacy)
-    if verdict.private or least <= 0:
-        return table
-    share = min(1.0, 2 * SOLVER_TOLERANCE * table.shape[1] / least)
+    gains, shifts = Budget(graph, privacy).dense_parameters()
+    share = 0.0
+    for rows, columns, entries in directed_edges(graph):
+        beyond = np.maximum(0.0, excess(table[rows], table[columns], gains[entries]) - shifts[entries])
+        room = shifts[entries] + (gains[entries] - 1.0) / table.shape[1]
+        with np.errstate(invalid="ignore"):
+            share = max(share, float(np.nan_to_num(beyond / (beyond + room)).max(initial=0.0)))
+    share = min(1.0, share * (1 + 1e-6))
     return np.asarray((1 - share) * table + share / table.shape[1])
+
+
+def _require_private(graph: DatasetGraph, table: Floats, privacy: Any) -> None:
+    """Refuse a solver's table that is not private on every edge."""
+    verdict = verify(table, graph, privacy)
+    if not verdict.private:
+        raise NotPrivate(f"the solver's table is not private enough to be used: {verdict.witness}", verdict.witness)

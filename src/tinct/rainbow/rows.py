@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tinct.errors import ParameterError
+from tinct.privacy import Privacy
+from tinct.privacy.differential import TINY
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -34,13 +36,13 @@ def distribution(given: Any, outputs: Sequence[Any], where: str) -> Floats:
         row = np.asarray(given, np.float64)
     except (TypeError, ValueError):
         raise ParameterError(f"{where} must be probabilities of {tuple(outputs)!r}, got {given!r:.80}") from None
-    if row.shape != (len(outputs),):
+    if row.shape != (len(outputs),) or not len(row):
         raise ParameterError(f"{where} must have {len(outputs)} entries, one for each of {tuple(outputs)!r}")
     if not (row >= 0).all() or not abs(row.sum() - 1.0) <= SUM_TOLERANCE:
         raise ParameterError(
             f"{where} must have entries of at least 0 that sum to 1 within {SUM_TOLERANCE:g}, got {row.tolist()}"
         )
-    return np.asarray(row / row.sum())
+    return np.asarray(row / row.sum()) + 0.0  # the sum turns −0 into 0
 
 
 def at_distance(privacy: SuitablePair, preferred: ArrayLike, distance: ArrayLike) -> Floats:
@@ -55,12 +57,35 @@ def at_distance(privacy: SuitablePair, preferred: ArrayLike, distance: ArrayLike
            [0.4  , 0.45 , 0.15 ],
            [0.7  , 0.225, 0.075]])
     """
-    row = np.asarray(preferred, np.float64)
+    row = distribution(preferred, range(np.size(preferred)), "the row")
+    if len(row) < 2:
+        raise ParameterError("the row must have at least two entries: with one answer there is nothing to hide")
     steps = np.atleast_1d(np.asarray(distance))
     prefix = np.minimum(np.cumsum(row)[:-1], 1.0)
     suffix = np.minimum(np.cumsum(row[::-1])[::-1][1:], 1.0)
     reached, missed = privacy.walk(steps[:, None], prefix[None, :], suffix[None, :])
-    return from_prefixes(reached, missed)
+    table = from_prefixes(reached, missed)
+    return _with_small_entries(privacy, row, prefix, steps, missed, table) if isinstance(privacy, Privacy) else table
+
+
+def _with_small_entries(
+    privacy: Privacy, row: Floats, prefix: Floats, steps: NDArray[Any], missed: Floats, table: Floats
+) -> Floats:
+    """Middle entries with the digits that differences of prefix sums lose.
+
+    U^d is made of straight pieces with slope e^((2m − d)ε), m ≤ d the steps before τ. So p′_k lies between p_k times
+    the slope at the upper and at the lower end of its piece of the prefix sums, unless U has become flat there.
+    """
+    epsilon = privacy.epsilon
+    rising = np.minimum(steps[:, None], np.asarray(privacy.transition(prefix))[None, :])
+    slopes = np.exp(np.minimum((2.0 * rising - steps[:, None]) * epsilon, 700.0))
+    middle = row[1:-1]
+    low, high = middle * slopes[:, 1:], middle * slopes[:, :-1]
+    floor = np.where(middle > 0, TINY, 0.0) if privacy.delta == 0 else 0.0
+    exact = np.maximum(np.clip(table[:, 1:-1], low, high), floor)
+    table[:, 1:-1] = np.where(missed[:, 1:] > 0, exact, table[:, 1:-1])
+    table[steps == 0] = row
+    return table
 
 
 def from_prefixes(reached: Floats, missed: Floats) -> Floats:

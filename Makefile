@@ -24,6 +24,9 @@ $(READY): pyproject.toml
 	@touch $@
 
 demo: $(READY)
+	@echo '$$ tinct design majority:101 --epsilon 0.5 --delta 0.01'
+	@$(BIN)/tinct design majority:101 --epsilon 0.5 --delta 0.01
+	@echo
 	@echo '$$ tinct design examples/council.csv --output out/council.json'
 	@$(BIN)/tinct design examples/council.csv --output out/council.json
 	@echo
@@ -47,7 +50,7 @@ bench: $(READY)
 	@$(BIN)/python -m benchmarks
 
 docs: $(READY)
-	@$(BIN)/mkdocs build --strict --quiet --site-dir site
+	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet --site-dir site
 	@echo "Built: site/index.html"
 
 picture: $(READY)

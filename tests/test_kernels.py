@@ -162,7 +162,7 @@ def test_other_kernels_agree_exactly_compiled_and_plain():
             (levels.boundary_levels, (*rows, case.codes)),
             (levels.component_labels, rows),
             (checks.missed_entry, (*rows, case.state, case.keys)),
-            (checks.asymmetry, (*rows, rng.choice([0.0, 1.0], len(case.indices)).view(np.uint64))),
+            (checks.asymmetry, (*rows, *(rng.choice([0.0, 1.0], (2, len(case.indices))).view(np.uint64)))),
         ):
             with np.errstate(all="ignore"):  # asymmetry counts modulo 2^64
                 np.testing.assert_array_equal(one.plain(*arguments), one.compiled(*arguments))
@@ -332,7 +332,8 @@ def test_asymmetry_notices_any_edge_with_two_values(one, other):
     edges = [(u, v) for v in range(n) for u in range(v)]
     graph = strategies.Case(n, edges, [0] * n, [], []).graph
     values = np.full(len(graph.indices), one)
-    look = partial(checks.asymmetry.compiled, graph.indptr, graph.indices)
+    same = np.zeros(len(values), np.uint64)
+    look = partial(checks.asymmetry.compiled, graph.indptr, graph.indices, same)
     assert not look(values.view(np.uint64))
     unnoticed = []
     for entry in range(len(values)):
@@ -358,7 +359,7 @@ def test_asymmetry_equals_its_twin():
         value = dict(zip(zip(rows, graph.indices.tolist(), strict=True), values.tolist(), strict=True))
         expected = any(value[u, v] != value[v, u] for u, v in value)
         with np.errstate(all="ignore"):
-            assert checks.asymmetry.plain(graph.indptr, graph.indices, values.view(np.uint64)) == expected
+            assert checks.asymmetry.plain(graph.indptr, graph.indices, *[values.view(np.uint64)] * 2) == expected
         verdicts.append(expected)
     assert {*verdicts} == {True, False}
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -107,11 +107,11 @@ def _excess(value: float, bound: float, probit: bool, tolerance: float) -> float
 
 
 @kernel
-def asymmetry(indptr: Offsets, indices: Positions, pattern: NDArray[np.uint64]) -> bool:
-    """Whether some edge has different values in its two directions.
+def asymmetry(indptr: Offsets, indices: Positions, first: NDArray[Any], second: NDArray[Any]) -> bool:
+    """Whether some edge has different whole numbers, or bit patterns, in its two directions.
 
-    Each direction of an edge is hashed together with its value to 64 bits, and the two directions are summed apart,
-    modulo 2^64: one pass in the order of memory. Different values go unnoticed with probability 2^−64 or so.
+    Each direction of an edge is hashed together with its two values to 64 bits, and the two directions are summed
+    apart, modulo 2^64: one pass in the order of memory. Different values go unnoticed with probability 2^−64 or so.
     """
     upward = np.uint64(0)
     downward = np.uint64(0)
@@ -119,10 +119,9 @@ def asymmetry(indptr: Offsets, indices: Positions, pattern: NDArray[np.uint64]) 
         for e in range(indptr[v], indptr[v + 1]):
             w = indices[e]
             mixed = np.uint64(min(v, w)) * np.uint64(0x9E3779B97F4A7C15) + np.uint64(max(v, w))
-            mixed = (mixed ^ (mixed >> np.uint64(29))) * np.uint64(0xBF58476D1CE4E5B9)
-            mixed = (mixed ^ (mixed >> np.uint64(32))) + pattern[e]
-            mixed = (mixed ^ (mixed >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-            mixed = (mixed ^ (mixed >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+            mixed = (mixed ^ (mixed >> np.uint64(29))) * np.uint64(0xBF58476D1CE4E5B9) + np.uint64(first[e])
+            mixed = (mixed ^ (mixed >> np.uint64(30))) * np.uint64(0x94D049BB133111EB) + np.uint64(second[e])
+            mixed = (mixed ^ (mixed >> np.uint64(27))) * np.uint64(0xD6E8FEB86659FD93)
             mixed = mixed ^ (mixed >> np.uint64(31))
             if v < w:
                 upward += mixed

@@ -75,12 +75,13 @@ def extend(
 def extend_rows(graph: DatasetGraph, privacy: Any, budget: Budget, first: Floats, second: Floats) -> Mechanism:
     """The extension from both colours' probabilities along the vertices, NaN where free."""
     chosen = np.flatnonzero(~np.isnan(first)).astype(np.int32)
-    # odds have no digits left below the smallest normal float: a smaller probability is taken for that
-    first, second = (np.where((column > 0) & (column < TINY), TINY, column) for column in (first, second))
     if budget.coordinate is None:
         table = relax(graph, budget, first, second, TOLERANCE)
     else:
-        table = _propagate(graph, budget, chosen, first[chosen], second[chosen])
+        # odds have no digits left below the smallest normal float: a smaller probability is taken for that
+        given = np.stack([first[chosen], second[chosen]])
+        given[(given > 0) & (given < TINY)] = TINY
+        table = _propagate(graph, budget, chosen, given[0], given[1])
     return Mechanism.trusted(graph, table, privacy)
 
 

@@ -124,37 +124,41 @@ class Budget:
 
     def _read_classes(self, pairs: Sequence[SuitablePair], numbers: NDArray[Any]) -> None:
         self.pairs = list(pairs) or [Privacy(0)]  # without edges it does not matter which
-        numbers = self._along_entries(numbers)
+        (numbers,) = self._along_entries(numbers)
         if len(self.pairs) > 1:
             self.layout = CLASSES
             small = np.uint8 if len(self.pairs) <= MAX_CLASSES else np.int32
             self.classes = numbers.astype(small, copy=False)
 
-    def _along_entries(self, values: NDArray[Any]) -> NDArray[Any]:
-        entries = len(self.graph.indices)
-        if len(values) == entries:
-            self._require_symmetric(values)
-            return values
-        if len(values) * 2 == entries:
-            return values[self.graph.edge_ids]
+    def _along_entries(self, *arrays: NDArray[Any]) -> list[NDArray[Any]]:
+        """Arrays along the directed entries, from arrays along them or along the edges."""
+        entries, given = len(self.graph.indices), len(arrays[0])
+        if given == entries:
+            self._require_symmetric(*arrays)
+            return list(arrays)
+        if given * 2 == entries:
+            return [values[self.graph.edge_ids] for values in arrays]
         raise ParameterError(
-            f"budgets for {len(values)} edges: give one per edge ({entries // 2}) or one per directed edge ({entries})"
+            f"budgets for {given} edges: give one per edge ({entries // 2}) or one per directed edge ({entries})"
         )
 
-    def _require_symmetric(self, values: NDArray[Any]) -> None:
+    def _require_symmetric(self, *arrays: NDArray[Any]) -> None:
         graph = self.graph
-        wide = np.ascontiguousarray(values, np.float64 if values.dtype.kind == "f" else np.int64)
-        if asymmetry(graph.indptr, graph.indices, wide.view(np.uint64)):
-            by_edge = np.empty(entries := len(values) // 2, values.dtype)
+        patterns = [_bits(values) for values in arrays]
+        if not asymmetry(graph.indptr, graph.indices, patterns[0], patterns[-1]):
+            return
+        for values in arrays:
+            by_edge = np.empty(len(values) // 2, values.dtype)
             by_edge[graph.edge_ids] = values
-            odd = int(np.argmax(by_edge[graph.edge_ids] != values))
-            raise ParameterError(
-                f"edge {graph.edges[int(graph.edge_ids[odd])]!r} has different budgets in its two directions "
-                f"(one of {entries:,} edges): neighbours are mutual"
-            )
+            odd = by_edge[graph.edge_ids] != values
+            if odd.any():
+                edge = graph.edges[int(graph.edge_ids[int(np.argmax(odd))])]
+                raise ParameterError(
+                    f"edge {edge!r} has different budgets in its two directions: neighbours are mutual"
+                )
 
     def _read_arrays(self, privacy: EdgePrivacy) -> None:
-        epsilon, delta = self._along_entries(privacy.epsilon), self._along_entries(privacy.delta)
+        epsilon, delta = self._along_entries(privacy.epsilon, privacy.delta)
         found = _few_distinct(epsilon, delta)
         if found is None:
             self.layout, self._epsilon, self._delta = DENSE, epsilon, delta
@@ -255,6 +259,12 @@ def _few_distinct(epsilon: Floats, delta: Floats) -> list[tuple[float, float]] |
         found.append((float(epsilon[at]), float(delta[at])))
         rest &= (epsilon != epsilon[at]) | (delta != delta[at])
     return None
+
+
+def _bits(values: NDArray[Any]) -> NDArray[Any]:
+    """Floats as their bit patterns, whole numbers as they are, in one piece of memory."""
+    whole = np.ascontiguousarray(values)
+    return whole.view(np.uint64) if whole.dtype == np.float64 else whole
 
 
 def _require_all(good: NDArray[np.bool_], law: str, values: Floats) -> None:

@@ -39,7 +39,9 @@ class Witness:
 
     def __str__(self) -> str:
         (u, v), event = self.edge, ", ".join(map(str, self.event))
-        verb = "exceeds" if self.probability > self.bound else "stays within"
+        rounding = TOLERANCE * self.bound
+        gap = self.probability - self.bound
+        verb = "exceeds" if gap > rounding else "stays within" if gap < -rounding else "just reaches"
         return (
             f"on edge ({u!r}, {v!r}) the probability of {{{event}}} at {u!r} is {self.probability:.9g}, which {verb} "
             f"{self.bound:.9g}, the most that {self.neighbor_probability:.9g} at {v!r} allows"

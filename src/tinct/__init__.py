@@ -12,6 +12,7 @@ __version__ = "0.1.0"
 
 if TYPE_CHECKING:
     from tinct import baselines as baselines
+    from tinct import exact as exact
     from tinct import graphs as graphs
     from tinct import rainbow as rainbow
     from tinct.binary import balanced, extend, frontier, homogeneous, improve
@@ -46,7 +47,7 @@ _HOME = {
     "tinct.verification": ("Verdict", "verify"),
 }
 _WHERE = {name: module for module, names in _HOME.items() for name in names}
-_ROOMS = ("baselines", "graphs", "rainbow")
+_ROOMS = ("baselines", "exact", "graphs", "rainbow")
 
 __all__ = [
     "BudgetExceeded",
@@ -66,6 +67,7 @@ __all__ = [
     "Verdict",
     "balanced",
     "baselines",
+    "exact",
     "extend",
     "frontier",
     "graphs",

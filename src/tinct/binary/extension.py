@@ -82,7 +82,7 @@ def extend_rows(graph: DatasetGraph, privacy: Any, budget: Budget, first: Floats
         given = np.stack([first[chosen], second[chosen]])
         given[(given > 0) & (given < TINY)] = TINY
         table = _propagate(graph, budget, chosen, given[0], given[1])
-    return Mechanism.trusted(graph, table, privacy)
+    return Mechanism.trusted(graph, table, privacy, chosen)
 
 
 def _propagate(graph: DatasetGraph, budget: Budget, chosen: NDArray[np.int32], first: Floats, second: Floats) -> Floats:

@@ -22,6 +22,7 @@ from tinct.cli.inputs import (
     load_graph,
     stage,
 )
+from tinct.cli.progress import edges_proved
 from tinct.errors import ParameterError
 
 if TYPE_CHECKING:
@@ -37,6 +38,7 @@ EXAMPLES = examples(
     "tinct design council.csv --epsilon 1 --fix boundary.csv",
     "tinct design line:50,50 --epsilon 1 --truth 0.9,0.5 --json",
     "tinct design votes:12,3 --epsilon 1 --boundary best",
+    "tinct design majority:101 --epsilon 0.5 --certificate majority.json",
 )
 
 
@@ -63,6 +65,11 @@ def design(
     output: Annotated[
         list[Path] | None, typer.Option("--output", "-o", help="Write the mechanism: .json or .csv; repeatable.")
     ] = None,
+    certificate: Annotated[
+        Path | None,
+        typer.Option(help="Also rebuild it in whole units, prove it, and write the certificate.", show_default=False),
+    ] = None,
+    bits: Annotated[int, typer.Option(min=1, max=4096, help="The certificate's rows have 2^bits units.")] = 62,
     boundary: Annotated[
         str, typer.Option(help="With orders of preference: boundary rows that are 'balanced', or 'best' on average.")
     ] = "balanced",
@@ -80,11 +87,12 @@ def design(
     from tinct.verification import verify
 
     outputs = [_checked_target(path) for path in output or []]
+    certificates = [_checked_target(path, (".json",)) for path in [certificate] if path is not None]
     with stage("Reading the graph"):
         loaded = load_graph(graph, disconnected=disconnected)
     privacy = choose_privacy(epsilon, delta, mu, loaded.privacy)
     if at is not None:
-        if outputs:
+        if outputs or certificates:
             raise ParameterError("--at computes one row; leave it out to write the whole mechanism")
         _print_row(loaded.graph, _design_row(loaded.graph, privacy, fix, truth, at), at, as_json)
         return
@@ -99,6 +107,8 @@ def design(
     for path in outputs:
         with stage(f"Writing {path}"):
             mechanism.to_json(path) if path.suffix == ".json" else mechanism.to_csv(path)
+    for path in certificates:
+        outputs.append(_certify(mechanism, path, bits))
     if with_orders:
         show = orders.print_orders_json if as_json else orders.print_orders
         show(mechanism, privacy, verdict, outputs)
@@ -134,6 +144,14 @@ def _design_all(
     return mechanism
 
 
+def _certify(mechanism: Mechanism, path: Path, bits: int) -> Path:
+    from tinct import exact
+
+    with edges_proved("Proving") as progress:
+        exact.certify(mechanism, bits=bits, progress=progress).to_json(path)
+    return path
+
+
 def _design_row(graph: DatasetGraph, privacy: Any, fix: Path | None, truth: str | None, at: str) -> Any:
     from tinct import binary
     from tinct.graphs.files import read_fixed
@@ -156,11 +174,11 @@ def _two_numbers(text: str) -> tuple[float, float]:
     return first, second
 
 
-def _checked_target(path: Path) -> Path:
-    if path.suffix not in _WRITERS:
-        raise ParameterError(f"--output must end in {' or '.join(_WRITERS)}, got {str(path)!r}")
+def _checked_target(path: Path, endings: tuple[str, ...] = _WRITERS) -> Path:
+    if path.suffix not in endings:
+        raise ParameterError(f"a file to write must end in {' or '.join(endings)}, got {str(path)!r}")
     if not path.parent.is_dir():
-        raise ParameterError(f"--output: there is no folder {str(path.parent)!r}")
+        raise ParameterError(f"{path}: there is no folder {str(path.parent)!r}")
     return path
 
 

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from tinct import __version__
-from tinct.cli import design, verify
+from tinct.cli import design, release, verify
 from tinct.errors import TinctError
 
 BAD_INPUT = 2
@@ -24,6 +24,7 @@ app = typer.Typer(
 )
 app.command("design", epilog=design.EXAMPLES)(design.design)
 app.command("verify", epilog=verify.EXAMPLES)(verify.verify)
+app.command("release", epilog=release.EXAMPLES)(release.release)
 
 
 def _show_version(wanted: bool) -> None:

@@ -205,6 +205,15 @@ class Budget:
         """All pairs that occur."""
         return self.pairs or self.at_entries(np.arange(len(self.graph.indices)))
 
+    def as_classes(self) -> tuple[list[SuitablePair], NDArray[np.int32]]:
+        """The distinct pairs, and for every directed entry the number of its own, whatever the layout."""
+        if self.layout != DENSE:
+            classes = self.classes if self.layout == CLASSES else np.zeros(len(self.graph.indices), np.uint8)
+            return self.pairs, classes.astype(np.int32)
+        both = np.column_stack([self._epsilon, self._delta])
+        budgets, numbers = np.unique(both, axis=0, return_inverse=True)
+        return [Privacy(epsilon, delta) for epsilon, delta in budgets.tolist()], numbers.reshape(-1).astype(np.int32)
+
     def at_entry(self, entry: int) -> SuitablePair:
         """The pair of one directed entry."""
         return self.at_entries(np.array([entry]))[0]

@@ -32,6 +32,8 @@ class Mechanism:
         table: Probabilities; every row sums to 1 within 1e-9.
         privacy: What the mechanism was designed for, if anything; ``verify`` finds out what it really has.
 
+    ``fixed`` holds the positions of the vertices whose rows a designer was given, None if that is not known.
+
     >>> from tinct import Privacy, balanced, graphs
     >>> mechanism = balanced(graphs.line(2, 2), Privacy("ln 2", 0.1))
     >>> mechanism.row(1), mechanism.probability(1, "blue")
@@ -41,18 +43,20 @@ class Mechanism:
     graph: DatasetGraph
     table: Floats
     privacy: Any = None
+    fixed: NDArray[Any] | None = None
 
     def __init__(self, graph: DatasetGraph, table: ArrayLike, privacy: Any = None) -> None:
         object.__setattr__(self, "graph", graph)
         object.__setattr__(self, "table", require_table(graph, table))
         object.__setattr__(self, "privacy", privacy)
+        object.__setattr__(self, "fixed", None)
 
     @classmethod
-    def trusted(cls, graph: DatasetGraph, table: Floats, privacy: Any) -> Mechanism:
+    def trusted(cls, graph: DatasetGraph, table: Floats, privacy: Any, fixed: NDArray[Any] | None = None) -> Mechanism:
         """A mechanism from a table that is known to be right: for designers."""
         mechanism = cls.__new__(cls)
         table.flags.writeable = False
-        for name, value in (("graph", graph), ("table", table), ("privacy", privacy)):
+        for name, value in (("graph", graph), ("table", table), ("privacy", privacy), ("fixed", fixed)):
             object.__setattr__(mechanism, name, value)
         return mechanism
 

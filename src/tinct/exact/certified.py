@@ -1,0 +1,195 @@
+"""Certified: a table of whole units that has been proved private, and the only thing the library samples from."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from tinct.errors import ParameterError
+from tinct.exact import sampler
+from tinct.exact.certificate import Proof, Terms, guarantee, prove
+from tinct.graphs.labels import Names
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+    from pathlib import Path
+
+    from numpy.typing import NDArray
+
+_LARGEST_WORD = 2**62
+
+
+@dataclass(frozen=True, eq=False)
+class Certified:
+    """A mechanism in whole units, proved private when it was made; there is no other way to make one.
+
+    Attributes:
+        vertices: The datasets, in the order of the rows.
+        outputs: The answers, in the order of the columns.
+        numerators: Units, one row per vertex; int64, or Python integers when the denominator exceeds 2^62.
+        denominator: N, the units in a row.
+        ends: The edges as pairs of positions.
+        classes: For every edge the number of its terms.
+        terms: The distinct promises (ε, R, δ).
+        clamped: Whether the vertices are a stretch of a line whose ends stand for everything beyond them.
+        loss: How far the table is from the one it was made from, as a probability; 0 for one made on the grid.
+    """
+
+    vertices: Sequence[Any]
+    outputs: tuple[Any, ...]
+    numerators: Any
+    denominator: int
+    ends: NDArray[np.int32]
+    classes: NDArray[np.int32]
+    terms: tuple[Terms, ...]
+    clamped: bool = False
+    loss: float = 0.0
+    progress: Callable[[int], None] | None = field(default=None, repr=False)
+
+    def __post_init__(self) -> None:
+        if len(set(self.outputs)) != len(self.outputs):
+            raise ParameterError("outputs must be distinct")
+        object.__setattr__(self, "numerators", as_units(self.numerators, self.denominator))
+        object.__setattr__(self, "proof", check(self, progress=self.progress))
+        object.__setattr__(self, "progress", None)
+
+    proof: Proof = field(init=False, repr=False)
+
+    @property
+    def guarantee(self) -> str:
+        """What is promised, in words."""
+        return guarantee(self.terms)
+
+    def release(self, vertex: Any) -> Any:
+        """One answer for a dataset, drawn exactly from its row. Errors never show the dataset."""
+        return self.outputs[sampler.draw(self._prefix_lists[self._position(vertex)])]
+
+    def sample(self, vertices: Sequence[Any] | NDArray[Any]) -> NDArray[Any]:
+        """One answer for each of many datasets."""
+        return self.outputs_array[sampler.draw_many(self.prefixes, self.positions(vertices))]
+
+    def positions(self, vertices: Sequence[Any] | NDArray[Any]) -> NDArray[np.intp]:
+        """The rows of many datasets."""
+        own = self.vertices
+        if isinstance(own, range) and isinstance(vertices, np.ndarray) and vertices.dtype.kind in "iu":
+            inside = np.clip(vertices, own[0], own[-1])
+            if not self.clamped and not np.array_equal(inside, vertices):
+                raise _stranger(self)
+            return np.asarray(inside - own[0], np.intp)
+        return np.array([self._position(vertex) for vertex in vertices], np.intp)
+
+    def truth(self, colors: Any) -> list[int]:
+        """For every vertex the units of the answer ``colors`` (a mapping or a function) says is true there."""
+        true = colors.__getitem__ if hasattr(colors, "__getitem__") else colors
+        return [int(row[self.outputs.index(true(v))]) for v, row in zip(self.vertices, self.numerators, strict=True)]
+
+    def table(self) -> NDArray[np.float64]:
+        """The probabilities as floats, for looking at; only the units are exact."""
+        return np.array([[entry / self.denominator for entry in row] for row in self.rows], np.float64)
+
+    @property
+    def rows(self) -> list[list[int]]:
+        """The units as Python integers."""
+        rows: list[list[int]] = self.numerators.tolist()
+        return rows
+
+    def edges(self) -> Iterator[tuple[int, int, int]]:
+        """Every edge as two positions and the number of its terms."""
+        pairs = self.ends.tolist()
+        return ((u, v, number) for (u, v), number in zip(pairs, self.classes.tolist(), strict=True))
+
+    @cached_property
+    def id(self) -> str:
+        """The SHA-256 of the certificate as it is written to a file: 64 hexadecimal digits."""
+        from tinct.exact import files
+
+        return files.digest(self)
+
+    def to_json(self, path: str | Path) -> None:
+        """Write the certificate: graph, budgets, units, all exact (docs/files.md)."""
+        from tinct.exact import files
+
+        files.write_certificate(self, path)
+
+    @classmethod
+    def from_json(cls, path: str | Path, *, progress: Callable[[int], None] | None = None) -> Certified:
+        """Read a certificate and prove it again from nothing; a file changed by one byte is refused."""
+        from tinct.exact import files
+
+        return files.read_certificate(path, progress)
+
+    def _position(self, vertex: Any) -> int:
+        if self.clamped and isinstance(vertex, int | np.integer) and not isinstance(vertex, bool):
+            vertex = min(max(int(vertex), self.vertices[0]), self.vertices[-1])
+        try:
+            return self.vertices.index(vertex)
+        except (ValueError, TypeError):
+            raise _stranger(self) from None
+
+    @cached_property
+    def prefixes(self) -> NDArray[Any]:
+        """The prefix sums of every row, which the sampler bisects."""
+        return np.cumsum(self.numerators, axis=1)
+
+    @cached_property
+    def _prefix_lists(self) -> list[list[int]]:
+        lists: list[list[int]] = self.prefixes.tolist()
+        return lists
+
+    @cached_property
+    def outputs_array(self) -> NDArray[Any]:
+        """The outputs as an array, typed if they are all text, whole numbers or truth values."""
+        kinds = {type(output) for output in self.outputs}
+        if len(kinds) == 1 and kinds <= {str, int, bool}:
+            return np.array(self.outputs)
+        boxed = np.empty(len(self.outputs), object)
+        boxed[:] = self.outputs
+        return boxed
+
+    def __repr__(self) -> str:
+        return f"<Certified: {len(self.vertices):,} vertices, outputs {self.outputs!r:.60}, {self.guarantee}>"
+
+
+def check(certified: Certified, *, progress: Callable[[int], None] | None = None) -> Proof:
+    """Prove a table private, every edge in both directions, from its numbers alone.
+
+    Raises:
+        NotPrivate: An inequality fails; ``witness`` has the edge.
+    """
+    return prove(
+        certified.rows, certified.denominator, certified.edges(), certified.terms, certified.vertices, progress
+    )
+
+
+def as_units(rows: Any, total: int) -> NDArray[Any]:
+    """Rows of integers as a read-only array: int64 where they fit, Python integers where they do not."""
+    width = len(rows[0]) if len(rows) else 0
+    if isinstance(rows, np.ndarray):
+        rows = rows.tolist()
+    whole = all(len(row) == width and all(type(entry) is int and 0 <= entry <= total for entry in row) for row in rows)
+    if not whole:
+        raise ParameterError("units must be whole numbers from 0 to the denominator, equally many in every row")
+    if total <= _LARGEST_WORD:
+        units: NDArray[Any] = np.array(rows, np.int64).reshape(len(rows), width)
+    else:
+        units = np.empty((len(rows), width), object)
+        for at, row in enumerate(rows):
+            units[at] = row
+    units.flags.writeable = False
+    return units
+
+
+def named(vertices: Sequence[Any]) -> Sequence[Any]:
+    """Vertices that know their positions."""
+    return vertices if isinstance(vertices, range) or not isinstance(vertices, list | tuple) else Names(vertices)
+
+
+def _stranger(certified: Certified) -> ParameterError:
+    # the dataset is the secret: it is not repeated
+    return ParameterError(
+        f"the dataset given is not one of the certificate's {len(certified.vertices):,} vertices, which run from "
+        f"{certified.vertices[0]!r:.60} to {certified.vertices[-1]!r:.60}"
+    )

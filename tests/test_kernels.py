@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 from fractions import Fraction
 from functools import cached_property, partial
 
@@ -44,7 +45,8 @@ class Arrays:
         distinct = sorted(set(zip(case.epsilons, case.deltas, strict=True)))
         numbers = [distinct.index(budget) for budget in zip(case.epsilons, case.deltas, strict=True)]
         self.classes = np.array(numbers, np.uint8)[graph.edge_ids]
-        growth = np.exp([epsilon for epsilon, _ in distinct])
+        self.epsilons = np.array([epsilon for epsilon, _ in distinct], np.float64)
+        growth = np.exp(self.epsilons)
         self.gains = np.ones(len(distinct)) if probit else growth
         self.shifts = np.array([epsilon if probit else delta for epsilon, delta in distinct])
 
@@ -66,7 +68,7 @@ class Arrays:
             "from_sources": (*start, *queue, float(self.gains[0]), float(self.shifts[0]), self.probit),
             "by_classes": (*start, self.classes, *queue, self.gains, self.shifts, self.probit),
             "by_heap": (*start, *queue, *dense, self.probit),
-            "by_buckets": (*start, *queue, *dense, BITS),
+            "by_buckets": (*start, *queue, self.epsilons[self.classes], dense[1], BITS),
         }[name]
         with np.errstate(all="ignore"):
             result = run(getattr(propagate, name))(*arguments)
@@ -184,7 +186,7 @@ def test_other_kernels_agree_exactly_compiled_and_plain():
                     case.chosen,
                     layout,
                     case.classes,
-                    gains,
+                    np.log(gains) if layout == propagate.DENSE else gains,
                     shifts,
                     False,
                     1e-9,
@@ -388,9 +390,10 @@ def test_worst_fixed_edge_has_the_largest_excess():
         worst = max(excess.values(), default=0.0)
         for layout, gains, shifts in _layouts(case):
             with np.errstate(all="ignore"):
+                logarithms = np.log(gains) if layout == propagate.DENSE else gains
                 found = checks.worst_fixed_edge.plain(
                     case.indptr, case.indices, case.state, case.codes, keys, case.chosen,
-                    layout, case.classes, gains, shifts, False, 1e-9,
+                    layout, case.classes, logarithms, shifts, False, 1e-9,
                 )  # fmt: skip
             if worst > 1 + 1e-8:
                 assert excess[found] == pytest.approx(worst, rel=1e-9)
@@ -521,12 +524,15 @@ def test_rows_from_odds_equal_differences_of_exact_prefix_sums():
 
 
 def test_small_inputs_run_plain_until_the_compiled_version_is_at_hand(monkeypatch):
-    """Small arrays are not worth compiling for; once a large one has been, they run compiled too."""
+    """Small arrays are not worth importing numba or compiling for; once a large one has been, they run compiled too."""
     called = []
     stand_in = cached_property(lambda _: lambda _: called.append("compiled"))
     stand_in.__set_name__(kernel, "compiled")
     monkeypatch.setattr(kernel, "compiled", stand_in)
-    probe = kernel(lambda _: called.append("plain"))
-    for size in (20_000, 20_001, 1):
-        probe(np.zeros(size))
-    assert called == ["plain", "compiled", "compiled"]
+    for loaded, limit in ((False, 20_000), (True, 1_000)):
+        monkeypatch.setitem(sys.modules, "numba", sys) if loaded else monkeypatch.delitem(sys.modules, "numba", False)
+        probe = kernel(lambda _: called.append("plain"))
+        for size in (limit, limit + 1, 1):
+            probe(np.zeros(size))
+        assert called == ["plain", "compiled", "compiled"]
+        called.clear()

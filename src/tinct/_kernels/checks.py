@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from tinct._kernels.compiling import kernel, part
-from tinct._kernels.propagate import CLASSES, FIXED, UNIFORM, step
+from tinct._kernels.propagate import CLASSES, DENSE, FIXED, UNIFORM, step
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -70,7 +71,8 @@ def worst_fixed_edge(
 ) -> tuple[int, int, int]:
     """The fixed vertex, edge and colour whose bound is broken most, or (−1, −1, 0) if none is.
 
-    ``keys`` holds the key of the true colour for free vertices and of the first colour for fixed ones.
+    ``keys`` holds the key of the true colour for free vertices and of the first colour for fixed ones; with the
+    layout DENSE, ``gains`` holds ε.
     """
     worst = 0.0
     found_vertex, found_edge, found_color = -1, -1, 0
@@ -79,7 +81,8 @@ def worst_fixed_edge(
             w = indices[e]
             color = 0 if state[w] == FIXED else int(colors[w])
             i = 0 if layout == UNIFORM else (int(classes[e]) if layout == CLASSES else e)
-            bound = step(keys[w], gains[i], shifts[i], probit)
+            gain = math.exp(gains[i]) if layout == DENSE else gains[i]
+            bound = step(keys[w], gain, shifts[i], probit)
             value = keys[u] if color == 0 else _other(keys[u], probit)
             excess = _excess(value, bound, probit, tolerance)
             if excess > worst:

@@ -6,6 +6,7 @@ function uncompiled. Tests run both ways and compare.
 
 from __future__ import annotations
 
+import sys
 from functools import cache, cached_property, update_wrapper
 from hashlib import sha256
 from pathlib import Path
@@ -20,6 +21,7 @@ P = ParamSpec("P")
 R = TypeVar("R")
 
 SMALL = 20_000  # elements over all array arguments; below this, plain Python beats importing numba
+SMALLER = 1_000  # the same once numba is there
 _parts: list[Callable[..., Any]] = []
 
 
@@ -58,8 +60,9 @@ class kernel(Generic[P, R]):  # noqa: N801 # used as a decorator
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
         """Run compiled if the input is large or the compiled version is at hand, else plain."""
-        size = sum(argument.size for argument in args if isinstance(argument, np.ndarray))
-        if size > SMALL or "compiled" in self.__dict__:
-            return self.compiled(*args, **kwargs)
-        with np.errstate(all="ignore"):
-            return self.plain(*args, **kwargs)
+        if "compiled" not in self.__dict__:
+            size = sum(argument.size for argument in args if isinstance(argument, np.ndarray))
+            if size <= (SMALLER if "numba" in sys.modules else SMALL):
+                with np.errstate(all="ignore"):
+                    return self.plain(*args, **kwargs)
+        return self.compiled(*args, **kwargs)

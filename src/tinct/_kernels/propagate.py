@@ -13,6 +13,7 @@ must come as infinity, and returns how many vertices it reached, or −1 − e i
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -30,6 +31,8 @@ if TYPE_CHECKING:
 FIXED = 4
 HIGHEST = 2.0**1022  # the odds that stand for "as good as certain"; only δ makes an outcome impossible
 MAX_CLASSES = 16
+_SIXTH = 1.0 / 6.0
+_ROUNDING = 1.0 - 1e-14  # more than all roundings of one step
 _ABSENT = -2  # in a linked list of vertices: stands in none
 UNIFORM, CLASSES, DENSE = 0, 1, 2  # how an edge finds its parameters: the only one, by class, by edge
 
@@ -194,11 +197,13 @@ def by_buckets(
     sources: Positions,
     source_colors: Small,
     source_keys: Floats,
-    gains: Floats,
+    epsilons: Floats,
     shifts: Floats,
     bits: int,
 ) -> int:
     """Settle all vertices when every directed edge has its own (ε, δ), on odds; leaves ``state`` as it is.
+
+    e^ε is computed where an edge is looked at: many are not, and an array of it would have to pass through memory.
 
     A bucket holds the vertices whose odds share the exponent and the first ``bits`` bits of the mantissa. The lowest
     bucket is worked off until nothing in it changes any more; whatever leaves it goes to higher buckets, since keys
@@ -217,7 +222,7 @@ def by_buckets(
     for at in range(len(sources)):
         reached += _relax(
             indptr, indices, state, keys, pattern, sources[at], source_keys[at], source_colors[at], True,
-            gains, shifts, drop, first, after, before,
+            epsilons, shifts, drop, first, after, before,
         )  # fmt: skip
     bucket = 0
     while bucket <= last:
@@ -237,7 +242,7 @@ def by_buckets(
             v = batch[i]
             found = _relax(
                 indptr, indices, state, keys, pattern, v, keys[v], state[v], False,
-                gains, shifts, drop, first, after, before,
+                epsilons, shifts, drop, first, after, before,
             )  # fmt: skip
             if found < 0:
                 return found
@@ -256,7 +261,7 @@ def _relax(
     key: float,
     color: int,
     is_source: bool,
-    gains: Floats,
+    epsilons: Floats,
     shifts: Floats,
     drop: int,
     first: Positions,
@@ -274,7 +279,11 @@ def _relax(
         old = keys[w]
         if old <= key:
             continue
-        new = step(key, gains[e], shifts[e], False)
+        # U at least multiplies odds by e^ε, and four terms of its series are cheap: most edges need no more than that
+        epsilon = epsilons[e]
+        if key * (1.0 + epsilon * (1.0 + epsilon * (0.5 + epsilon * _SIXTH))) * _ROUNDING >= old < np.inf:
+            continue
+        new = step(key, math.exp(epsilon), shifts[e], False)
         if new >= old:
             continue
         was = pattern[w] >> drop

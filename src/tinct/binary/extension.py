@@ -15,6 +15,7 @@ from tinct.binary.relaxation import relax
 from tinct.binary.single import extend_at, fixed_row
 from tinct.errors import ParameterError
 from tinct.graphs import Budget, DatasetGraph, ImplicitGraph
+from tinct.graphs.budgets import DENSE
 from tinct.mechanism import Mechanism
 from tinct.privacy.differential import TINY
 from tinct.privacy.pairs import probabilities
@@ -99,7 +100,7 @@ def _propagate(graph: DatasetGraph, budget: Budget, chosen: NDArray[np.int32], f
     if settled < 0:
         refuse_missed_edge(graph, -1 - settled)
     keys[chosen] = to_keys(first, second, scale)
-    gains, shifts = budget.parameters
+    gains, shifts = budget.logarithms() if budget.layout == DENSE else budget.parameters
     vertex, entry, color = checks.worst_fixed_edge(
         graph.indptr, graph.indices, state, codes, keys, chosen,
         budget.layout, budget.classes, gains, shifts, probit, TOLERANCE,
@@ -137,11 +138,12 @@ def _settle(
         return propagate.by_classes(
             graph.indptr, graph.indices, budget.classes, state, keys, *sources, *budget.parameters, probit
         )
-    gains, shifts = budget.dense_parameters()
-    bits = _bucket_bits(float(gains.min()) - 1.0, len(graph))
-    if probit or bits is None:
-        return propagate.by_heap(graph.indptr, graph.indices, state, keys, *sources, gains, shifts, probit)
-    return propagate.by_buckets(graph.indptr, graph.indices, state, keys, *sources, gains, shifts, bits)
+    if not probit:
+        epsilons, shifts = budget.logarithms()
+        bits = _bucket_bits(math.expm1(float(epsilons.min())), len(graph))
+        if bits is not None:
+            return propagate.by_buckets(graph.indptr, graph.indices, state, keys, *sources, epsilons, shifts, bits)
+    return propagate.by_heap(graph.indptr, graph.indices, state, keys, *sources, *budget.dense_parameters(), probit)
 
 
 def _bucket_bits(least_growth: float, vertices: int) -> int | None:

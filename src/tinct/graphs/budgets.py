@@ -184,6 +184,14 @@ class Budget:
         steps = np.array([pair.step for pair in self.pairs], np.float64)
         return np.ascontiguousarray(steps[:, 0]), np.ascontiguousarray(steps[:, 1])
 
+    def logarithms(self) -> tuple[Floats, Floats]:
+        """ε and δ of (ε, δ) budgets for every directed entry, whatever the layout."""
+        if self.layout == DENSE:
+            return self._epsilon, self._delta
+        classes = self.classes if self.layout == CLASSES else np.zeros(len(self.graph.indices), np.uint8)
+        budgets = np.array([(pair.epsilon, pair.delta) for pair in self.pairs if isinstance(pair, Privacy)])
+        return budgets[:, 0][classes], budgets[:, 1][classes]
+
     def dense_parameters(self) -> tuple[Floats, Floats]:
         """Gains and shifts for every directed entry, whatever the layout."""
         gains, shifts = self.parameters

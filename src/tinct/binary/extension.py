@@ -15,7 +15,6 @@ from tinct.binary.relaxation import relax
 from tinct.binary.single import extend_at, fixed_row
 from tinct.errors import ParameterError
 from tinct.graphs import Budget, DatasetGraph, ImplicitGraph
-from tinct.graphs.budgets import DENSE
 from tinct.mechanism import Mechanism
 from tinct.privacy.differential import TINY
 from tinct.privacy.pairs import probabilities
@@ -100,7 +99,7 @@ def _propagate(graph: DatasetGraph, budget: Budget, chosen: NDArray[np.int32], f
     if settled < 0:
         refuse_missed_edge(graph, -1 - settled)
     keys[chosen] = to_keys(first, second, scale)
-    gains, shifts = budget.logarithms() if budget.layout == DENSE else budget.parameters
+    gains, shifts = budget.logarithms() if budget.layout == propagate.DENSE else budget.parameters
     vertex, entry, color = checks.worst_fixed_edge(
         graph.indptr, graph.indices, state, codes, keys, chosen,
         budget.layout, budget.classes, gains, shifts, probit, TOLERANCE,

@@ -14,7 +14,9 @@ if TYPE_CHECKING:
     from tinct import baselines as baselines
     from tinct import exact as exact
     from tinct import graphs as graphs
+    from tinct import local as local
     from tinct import rainbow as rainbow
+    from tinct.asking import Answer, ask
     from tinct.binary import balanced, extend, frontier, homogeneous, improve
     from tinct.errors import (
         BudgetExceeded,
@@ -26,11 +28,14 @@ if TYPE_CHECKING:
         TinctError,
     )
     from tinct.graphs import DatasetGraph, EdgePrivacy, Morphism, personalized
+    from tinct.ledger import Ledger
     from tinct.mechanism import Mechanism
     from tinct.privacy import GaussianDP, Privacy, TradeOff
+    from tinct.questions import exists, majority, median, mode, quantile, share, threshold
     from tinct.verification import Verdict, verify
 
 _HOME = {
+    "tinct.asking": ("Answer", "ask"),
     "tinct.binary": ("balanced", "extend", "frontier", "homogeneous", "improve"),
     "tinct.errors": (
         "BudgetExceeded",
@@ -42,19 +47,23 @@ _HOME = {
         "TinctError",
     ),
     "tinct.graphs": ("DatasetGraph", "EdgePrivacy", "Morphism", "personalized"),
+    "tinct.ledger": ("Ledger",),
     "tinct.mechanism": ("Mechanism",),
     "tinct.privacy": ("GaussianDP", "Privacy", "TradeOff"),
+    "tinct.questions": ("exists", "majority", "median", "mode", "quantile", "share", "threshold"),
     "tinct.verification": ("Verdict", "verify"),
 }
 _WHERE = {name: module for module, names in _HOME.items() for name in names}
-_ROOMS = ("baselines", "exact", "graphs", "rainbow")
+_ROOMS = ("baselines", "exact", "graphs", "local", "rainbow")
 
 __all__ = [
+    "Answer",
     "BudgetExceeded",
     "DatasetGraph",
     "EdgePrivacy",
     "FileError",
     "GaussianDP",
+    "Ledger",
     "Mechanism",
     "Morphism",
     "NoOptimum",
@@ -65,16 +74,25 @@ __all__ = [
     "TinctError",
     "TradeOff",
     "Verdict",
+    "ask",
     "balanced",
     "baselines",
     "exact",
+    "exists",
     "extend",
     "frontier",
     "graphs",
     "homogeneous",
     "improve",
+    "local",
+    "majority",
+    "median",
+    "mode",
     "personalized",
+    "quantile",
     "rainbow",
+    "share",
+    "threshold",
     "verify",
 ]
 

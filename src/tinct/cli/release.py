@@ -81,10 +81,9 @@ def _charged(
 
     epsilon = max((term.epsilon for term in certified.terms), key=cost_epsilon)
     delta = max(term.delta for term in certified.terms)
-    with Ledger(address) as book:
-        entry = book.charge(
-            lambda: certified.release(vertex), epsilon=epsilon, delta=delta, request=request, scope=scope,
-            question=f"release from certificate {certified.id}",
-        )  # fmt: skip
-        left = book.remaining(scope)
-    return entry.answer, {"request": entry.request, "left": str(left)}
+    book = Ledger(address)
+    entry = book.charge(
+        lambda: certified.release(vertex), epsilon=epsilon, delta=delta, request=request, scope=scope,
+        question=f"release from certificate {certified.id}",
+    )  # fmt: skip
+    return entry.answer, {"request": entry.request, "left": str(book.remaining(scope))}

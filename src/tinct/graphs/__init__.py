@@ -2,7 +2,7 @@
 
 from tinct.graphs.boundary import Boundary, missed_edge, smallest_hitting_set
 from tinct.graphs.budgets import Budget, EdgeClasses, EdgePrivacy, personalized
-from tinct.graphs.builders import grid, histograms, hypercube, line, majority, threshold
+from tinct.graphs.builders import box, grid, histograms, hypercube, line, majority, threshold
 from tinct.graphs.dataset import DatasetGraph
 from tinct.graphs.files import GraphFile, read, write
 from tinct.graphs.implicit import ImplicitGraph, neighbors
@@ -19,6 +19,7 @@ __all__ = [
     "ImplicitGraph",
     "Morphism",
     "boundary_morphism",
+    "box",
     "grid",
     "histograms",
     "hypercube",

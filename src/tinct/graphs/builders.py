@@ -67,13 +67,25 @@ def grid(rows: int, columns: int, color: Color, *, vectorized: bool = False) -> 
 
     ``color`` is a function of the point, or, with ``vectorized``, of the whole array of points (one per row).
     """
-    _require_whole("rows", rows, at_least=1)
-    _require_whole("columns", columns, at_least=1)
-    require_memory(rows * columns, 2 * rows * columns, f"a {rows} × {columns} grid")
-    at = np.arange(rows * columns, dtype=np.int32).reshape(rows, columns)
-    first = np.concatenate([at[:, :-1].ravel(), at[:-1].ravel()])
-    second = np.concatenate([at[:, 1:].ravel(), at[1:].ravel()])
-    return _build(first, second, Words((rows, columns)), color, vectorized)
+    return box((rows, columns), color, vectorized=vectorized)
+
+
+def box(sizes: Sequence[int], color: Color, *, vectorized: bool = False) -> DatasetGraph:
+    """All tuples whose i-th entry is below ``sizes[i]``; neighbours differ by one in one entry.
+
+    ``color`` is a function of the tuple, or, with ``vectorized``, of the whole array of tuples (one per row).
+
+    >>> box((2, 3), lambda counts: sum(counts) >= 2).boundary_distance()
+    array([1, 0, 0, 0, 0, 1], dtype=int32)
+    """
+    for at, size in enumerate(sizes):
+        _require_whole(f"sizes[{at}]", size, at_least=1)
+    shape = tuple(map(int, sizes))
+    require_memory(math.prod(shape), len(shape) * math.prod(shape), f"a box of {' × '.join(map(str, shape))}")
+    at = np.arange(math.prod(shape), dtype=np.int32).reshape(shape)
+    before = [np.delete(at, -1, axis).ravel() for axis in range(len(shape))]
+    after = [np.delete(at, 0, axis).ravel() for axis in range(len(shape))]
+    return _build(np.concatenate(before), np.concatenate(after), Words(shape), color, vectorized)
 
 
 def hypercube(n: int, color: Color, *, vectorized: bool = False) -> DatasetGraph:

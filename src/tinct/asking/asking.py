@@ -1,0 +1,208 @@
+"""ask: from data and a question to one private answer, charged before it is shown."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+from tinct import sources
+from tinct.asking.answers import Answer, Plan
+from tinct.asking.charging import charged
+from tinct.asking.designs import CertainDesign, Design, design
+from tinct.asking.groups import Groups
+from tinct.asking.personal import Personal
+from tinct.errors import ParameterError
+from tinct.privacy import Privacy
+from tinct.privacy.amounts import fraction_text
+from tinct.questions import Question, parse
+from tinct.questions.families import ADD_REMOVE, REPLACE, require_relation
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from tinct.sources import Source
+
+_ROW = "each row is taken to be one person: name the column of persons (unit) if that is not so"
+_UNIT = "one row of each person is kept, by a fixed rule; rows without a name in {unit!r} are left out"
+_MISSING = "cells that cannot be read are missing, and rows for which the question is unknown count for neither answer"
+
+
+def ask(
+    data: Any,
+    question: Question | str,
+    epsilon: Any = None,
+    delta: Any = 0,
+    by: str | None = None,
+    unit: str | None = None,
+    ledger: Any = None,
+    *,
+    neighbors: str = ADD_REMOVE,
+    where: Any = None,
+    groups: Sequence[str] | None = None,
+    select: Any = None,
+    lean: Any = None,
+    epsilon_column: str | None = None,
+    budgets: Any = None,
+    request: str | None = None,
+    scope: str = "default",
+    who: str | None = None,
+    progress: Callable[[float], None] | None = None,
+) -> Answer:
+    """Answer a question about people's data with the mechanism that no other private mechanism beats.
+
+    Args:
+        data: A path (.csv, .tsv, .parquet, .jsonl), a pandas or Polars frame, an Arrow table, a DuckDB relation.
+        question: A question such as ``majority("support")``, or its text.
+        epsilon: ε of the whole answer, such as ``"0.5"`` or ``"ln 2"``.
+        delta: δ of the whole answer.
+        by: A column of groups: one answer for each group. A person is in one group, so ε is spent once.
+        unit: The column that names persons, if a person may have several rows.
+        ledger: A Ledger, a path or a postgresql:// address; the answer is charged before it is shown.
+        neighbors: ``"add-remove"`` (a person is there or not) or ``"replace"`` (a person's row reads otherwise;
+            the number of people is public).
+        where: A predicate; only rows for which it is true are looked at.
+        groups: The groups to answer for. Without it, groups are found privately, which takes a share of ε and all of δ.
+        select: The share of ε for finding groups, one half if left out.
+        lean: Unequal boundaries: the probability of the truth where "yes" is just true.
+        epsilon_column: A column with each person's own ε; needs ``budgets`` and ``neighbors="replace"``.
+        budgets: The few values of ε that may stand in ``epsilon_column``; public.
+        request: A name for this request: asked again, it returns the recorded answer, free of charge.
+        scope: Whose budget in the ledger.
+        who: Who asks, for the ledger.
+        progress: Called with the share of long work that is done.
+
+    >>> import pandas as pd
+    >>> from tinct import majority
+    >>> ask(pd.DataFrame({"support": ["yes"] * 500 + ["no"] * 20}), majority("support"), epsilon=1).value
+    'yes'
+    """
+    asked = _Asked.of(
+        question, epsilon, delta, by, unit, neighbors, where, groups, select, lean, epsilon_column, budgets
+    )
+    with sources.open(data) as source:
+        ready = _prepare(asked, source, progress)
+        return charged(ready.plan, ready.draw, ready.cost, ledger, request, scope, who)
+
+
+def plan(
+    data: Any,
+    question: Question | str,
+    epsilon: Any = None,
+    delta: Any = 0,
+    by: str | None = None,
+    unit: str | None = None,
+    *,
+    neighbors: str = ADD_REMOVE,
+    where: Any = None,
+    groups: Sequence[str] | None = None,
+    select: Any = None,
+    lean: Any = None,
+    epsilon_column: str | None = None,
+    budgets: Any = None,
+    progress: Callable[[float], None] | None = None,
+) -> Plan:
+    """Everything ``ask`` would say except the answer. Nothing is drawn and nothing is charged."""
+    asked = _Asked.of(
+        question, epsilon, delta, by, unit, neighbors, where, groups, select, lean, epsilon_column, budgets
+    )
+    with sources.open(data) as source:
+        return _prepare(asked, source, progress).plan
+
+
+@dataclass(frozen=True)
+class _Asked:
+    """A request, checked as far as it can be without the data."""
+
+    question: Question
+    privacy: Privacy | None
+    by: str | None
+    unit: str | None
+    neighbors: str
+    where: Any
+    groups: Groups | None
+    lean: Any
+    personal: Personal | None
+
+    @classmethod
+    def of(
+        cls, question: Any, epsilon: Any, delta: Any, by: Any, unit: Any, neighbors: Any, where: Any,
+        groups: Any, select: Any, lean: Any, epsilon_column: Any, budgets: Any,
+    ) -> _Asked:  # fmt: skip
+        """Check everything that is public."""
+        asked = parse(question) if isinstance(question, str) else question
+        if not isinstance(asked, Question):
+            raise ParameterError(f"question must be a question such as majority('support'), got {question!r:.80}")
+        require_relation(neighbors, 0 if neighbors == REPLACE else None)
+        personal = Personal.of(asked, epsilon_column, budgets, epsilon, delta, by, neighbors)
+        if personal is None and epsilon is None:
+            raise ParameterError("epsilon must be given, such as epsilon='0.5'")
+        privacy = None if personal is not None else Privacy(epsilon, delta)
+        if by is None and (groups is not None or select is not None):
+            raise ParameterError("groups and select need by, the column of groups")
+        if by is not None and neighbors == REPLACE:
+            raise ParameterError(
+                "by needs neighbors='add-remove': somebody whose row is replaced may change group and so touch two"
+            )
+        grouped = Groups.of(asked, privacy, groups, select) if by is not None and privacy is not None else None
+        return cls(asked, privacy, by, unit, neighbors, where, grouped, lean, personal)
+
+
+@dataclass(frozen=True)
+class _Ready:
+    plan: Plan
+    cost: tuple[Any, Fraction]
+    draw: Callable[[], Any]
+
+
+def _prepare(asked: _Asked, source: Source, progress: Any) -> _Ready:
+    """Count, design, and say what may be said; the draw is left for the ledger's transaction."""
+    source.check(asked.question, where=asked.where, unit=asked.unit, by=asked.by)
+    if asked.personal is not None:
+        return _personal(asked, asked.personal, source, progress)
+    if asked.groups is not None:
+        return _grouped(asked, asked.groups, source, progress)
+    privacy = _stated(asked)
+    counts = source.count(asked.question, where=asked.where, unit=asked.unit)
+    n = counts.rows if asked.neighbors == REPLACE else None
+    made = design(asked.question, privacy, asked.neighbors, n, lean=asked.lean, progress=progress)
+    cost = (0, Fraction(0)) if isinstance(made, CertainDesign) else (privacy.exact_epsilon, privacy.exact_delta)
+    return _Ready(_plan(asked, made, cost, ()), cost, lambda: made.draw(counts))
+
+
+def _grouped(asked: _Asked, groups: Groups, source: Source, progress: Any) -> _Ready:
+    by = asked.by or ""
+    made = design(asked.question, groups.answering, asked.neighbors, None, lean=asked.lean, progress=progress)
+    counts = source.count_by(asked.question, by, where=asked.where, unit=asked.unit, groups=groups.declared)
+    privacy = _stated(asked)
+    cost = (privacy.exact_epsilon, privacy.exact_delta)
+    return _Ready(_plan(asked, made, cost, groups.rules(by)), cost, lambda: groups.draw(made, counts))
+
+
+def _personal(asked: _Asked, personal: Personal, source: Source, progress: Any) -> _Ready:
+    made, counts = personal.prepare(asked.question, source, asked.where, asked.unit, progress)
+    cost = (personal.largest, Fraction(0))
+    return _Ready(_plan(asked, made, cost, personal.rules()), cost, lambda: made.draw(counts))
+
+
+def _stated(asked: _Asked) -> Privacy:
+    if asked.privacy is None:
+        raise ParameterError("epsilon must be given, such as epsilon='0.5'")
+    return asked.privacy
+
+
+def _plan(asked: _Asked, made: Design, cost: tuple[Any, Fraction], more: tuple[str, ...]) -> Plan:
+    unit = _ROW if asked.unit is None else _UNIT.format(unit=asked.unit)
+    relation = asked.question.family(asked.neighbors, 0 if asked.neighbors == REPLACE else None)
+    where = () if asked.where is None else (f"only rows with {asked.where} are looked at",)
+    return Plan(
+        question=str(asked.question),
+        meaning=asked.question.meaning,
+        epsilon=str(cost[0]),
+        delta=fraction_text(cost[1]),
+        neighbors=f"{asked.neighbors}: {relation}",
+        rules=(unit, _MISSING, *where, *more),
+        method=made.method,
+        accuracy=made.accuracy(),
+        certificate=made.id,
+    )

@@ -1,0 +1,66 @@
+"""The other way round: how much ε does it take to be right often enough?"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from tinct.asking.designs import design
+from tinct.errors import ParameterError
+from tinct.privacy import Privacy
+from tinct.privacy.amounts import MAX_EPSILON, rational
+from tinct.questions import parse
+from tinct.questions.families import ADD_REMOVE, REPLACE
+from tinct.questions.modes.truths import require_margin
+from tinct.questions.words import Exists, Mode
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+_DIGITS = 4  # ε is found to this many significant digits, rounded up
+_ROUNDS = 60
+
+
+def needed_epsilon(
+    question: Any, right: Any, margin: int, delta: Any = 0, *, neighbors: str = ADD_REMOVE, n: int | None = None
+) -> float:
+    """The least ε, to four digits, with which an answer is right with probability ``right`` from a margin on.
+
+    >>> from tinct import majority
+    >>> needed_epsilon(majority("support"), 0.99, margin=50)
+    0.07902
+    """
+    asked = parse(question) if isinstance(question, str) else question
+    wanted = rational(right, "right")
+    if not 0 < wanted < 1:
+        raise ParameterError(f"right must be a probability between 0 and 1, got {right!s:.80}")
+    require_margin(margin)
+    truth = _truth(asked, margin, delta, neighbors, n)
+    low, high = 0.0, 1.0
+    while truth(high) < wanted:
+        low, high = high, 2 * high
+        if high > MAX_EPSILON:
+            raise ParameterError(f"no epsilon up to {MAX_EPSILON} is enough for that")
+    for _ in range(_ROUNDS):
+        if _rounded(high) - low <= 10.0 ** (-_DIGITS) * high:
+            break
+        middle = (low + high) / 2
+        low, high = (middle, high) if truth(middle) < wanted else (low, middle)
+    return _rounded(high)
+
+
+def _truth(question: Any, margin: int, delta: Any, neighbors: str, n: int | None) -> Callable[[float], float]:
+    if isinstance(question, Mode):
+        people = n if neighbors == REPLACE else None
+        return lambda epsilon: next(
+            iter(design(question, Privacy(epsilon), neighbors, people).accuracy([margin]).right.values())
+        )[0]
+    if isinstance(question, Exists):
+        return lambda epsilon: Privacy(epsilon, delta).reach(margin, 0.0)
+    return lambda epsilon: Privacy(epsilon, delta).reach(margin - 1, Privacy(epsilon, delta).balance[0])
+
+
+def _rounded(value: float) -> float:
+    """The next number with so many digits from ``value`` up."""
+    from decimal import ROUND_CEILING, Context, Decimal
+
+    return float(Context(prec=_DIGITS, rounding=ROUND_CEILING).create_decimal(Decimal(value)))

@@ -1,0 +1,241 @@
+"""``tinct ask``: one command from a data file to a private answer."""
+
+from __future__ import annotations
+
+import json
+import sys
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from tinct.cli.inputs import JsonOption, examples
+from tinct.errors import ParameterError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from tinct.asking import Accuracy, Answer, Plan
+
+EXAMPLES = examples(
+    'tinct ask survey.csv "majority(support)" --epsilon 0.5',
+    'tinct ask claims.parquet "median(cost, above=1200)" --by region --groups N,S --epsilon 1 --ledger budget.db',
+    "tinct ask visits.csv \"mode(reason, categories=['checkup','injury','other'])\" --epsilon 1 --neighbors replace",
+    'tinct ask survey.csv "share(age >= 65, at_least=0.3)" --epsilon 1 --where "ward == \'North\'" --unit person_id',
+    'tinct ask survey.csv "majority(support)" --plan --right 0.99 --margin 50',
+)
+_SHOWN_GROUPS = 40
+
+
+def ask(
+    data: Annotated[Path, typer.Argument(help="A .csv, .tsv, .parquet, .jsonl or .ndjson file.")],
+    question: Annotated[
+        str,
+        typer.Argument(
+            help="majority(column), threshold(predicate, at_least=n), share(predicate, at_least=0.3), "
+            "median(column, above=x), quantile(column, q, above=x), exists(predicate), mode(column, categories=[…])"
+        ),
+    ],
+    epsilon: Annotated[
+        str | None, typer.Option("--epsilon", "-e", help="ε of the whole answer.", show_default=False)
+    ] = None,
+    delta: Annotated[str, typer.Option("--delta", "-d", help="δ of the whole answer.")] = "0",
+    neighbors: Annotated[
+        str, typer.Option(help="add-remove: a person is there or not; replace: a person's row reads otherwise.")
+    ] = "add-remove",
+    where: Annotated[str | None, typer.Option(help="Only rows with this predicate.", show_default=False)] = None,
+    unit: Annotated[
+        str | None,
+        typer.Option(help="The column that names persons, if one may have several rows.", show_default=False),
+    ] = None,
+    by: Annotated[
+        str | None, typer.Option(help="One answer for each group in this column.", show_default=False)
+    ] = None,
+    groups: Annotated[
+        str | None,
+        typer.Option(help="The groups, separated by commas; otherwise they are found privately.", show_default=False),
+    ] = None,
+    select: Annotated[str | None, typer.Option(help="The share of ε for finding groups.", show_default="1/2")] = None,
+    lean: Annotated[
+        str | None,
+        typer.Option(help="How often the truth is told where yes is just true.", show_default="the same for no"),
+    ] = None,
+    epsilon_column: Annotated[
+        str | None, typer.Option(help="A column with each person's own ε; needs --budgets.", show_default=False)
+    ] = None,
+    budgets: Annotated[
+        str | None, typer.Option(help="The values in that column, such as 0.5,1,2.", show_default=False)
+    ] = None,
+    ledger: Annotated[
+        str | None, typer.Option(help="Charge this ledger: a file, or a postgresql:// address.", show_default=False)
+    ] = None,
+    request: Annotated[
+        str | None, typer.Option(help="Name of this request: a retry gets the same answer, free.", show_default=False)
+    ] = None,
+    scope: Annotated[str, typer.Option(help="Whose budget in the ledger.")] = "default",
+    plan: Annotated[bool, typer.Option("--plan", help="Show everything but draw and charge nothing.")] = False,
+    right: Annotated[
+        str | None,
+        typer.Option(help="With --plan: find the ε for this probability of being right.", show_default=False),
+    ] = None,
+    margin: Annotated[int, typer.Option(min=1, help="With --right: from this margin on.")] = 1,
+    certificate: Annotated[
+        Path | None, typer.Option(help="Write the certificate of a yes/no question here.", show_default=False)
+    ] = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Ask one question about people's data: one answer, as truthful as any private answer can be.
+
+    The answer never comes with a count, a margin or a probability of its own: those are secret. What is shown is how
+    often such an answer is right, by how far the truth is from changing.
+    """
+    from tinct import asking
+
+    options: dict[str, Any] = {
+        "epsilon": epsilon, "delta": delta, "by": by, "unit": unit, "neighbors": neighbors, "where": where,
+        "groups": _listed(groups), "select": select, "lean": lean,
+        "epsilon_column": epsilon_column, "budgets": _listed(budgets),
+    }  # fmt: skip
+    if epsilon_column is not None and delta == "0":
+        options["delta"] = 0
+    if right is not None and not plan:
+        raise ParameterError("--right needs --plan: it finds the epsilon, and draws nothing")
+    if plan:
+        if right is not None:
+            options["epsilon"] = _needed(question, right, margin, delta, neighbors, epsilon, data)
+        with _working("Planning") as progress:
+            found = asking.plan(data, question, progress=progress, **options)
+        _write_certificate(certificate, found, options["epsilon"], delta, lean)
+        typer.echo(json.dumps(found.to_dict(), ensure_ascii=False, indent=2)) if as_json else _print_plan(found)
+        return
+    with _working("Counting and proving") as progress:
+        answer = asking.ask(data, question, ledger=ledger, request=request, scope=scope, progress=progress, **options)
+    _write_certificate(certificate, answer.plan, epsilon, delta, lean)
+    typer.echo(json.dumps(answer.to_dict(), ensure_ascii=False, indent=2)) if as_json else _print_answer(answer)
+
+
+def _listed(text: str | None) -> list[str] | None:
+    return None if text is None else [part.strip() for part in text.split(",")]
+
+
+def _needed(question: str, right: str, margin: int, delta: str, neighbors: str, epsilon: str | None, data: Path) -> str:
+    from tinct import asking, sources
+    from tinct.questions import parse
+
+    if epsilon is not None:
+        raise ParameterError("--right finds epsilon: leave out --epsilon")
+    asked = parse(question)
+    n = None
+    if neighbors == "replace":  # the number of rows is public then
+        with sources.open(data) as source:
+            n = source.count(asked).rows
+    return repr(asking.needed_epsilon(asked, right, margin, delta, neighbors=neighbors, n=n))
+
+
+def _write_certificate(path: Path | None, plan: Plan, epsilon: Any, delta: str, lean: str | None) -> None:
+    if path is None:
+        return
+    from tinct import exact
+    from tinct.privacy import Privacy
+
+    made = [exact.line(Privacy(epsilon, delta), lean=lean)] if epsilon is not None else []
+    if Privacy(epsilon or 0, delta).exact_delta:
+        made.append(exact.ray(Privacy(epsilon, delta)))
+    found = next((one for one in made if one.id == plan.certificate), None)
+    if found is None:
+        raise ParameterError("--certificate is for yes/no questions with one epsilon; nothing was written")
+    found.to_json(path)
+
+
+@contextmanager
+def _working(what: str) -> Iterator[Callable[[float], None] | None]:
+    """A bar on the terminal for work that takes its time."""
+    if not sys.stderr.isatty():
+        yield None
+        return
+    from rich.progress import Progress
+
+    with Progress(transient=True) as bar:
+        task = bar.add_task(what, total=1.0)
+        yield lambda share: bar.update(task, completed=share)
+
+
+def _print_plan(plan: Plan) -> None:
+    from rich.console import Console
+    from rich.markup import escape
+
+    console = Console(highlight=False)
+    console.print(f"[bold]Plan[/bold] for {escape(plan.question)}: nothing was drawn, nothing was charged")
+    _print_facts(console, plan)
+
+
+def _print_answer(answer: Answer) -> None:
+    from rich.console import Console
+    from rich.markup import escape
+
+    console = Console(highlight=False)
+    console.print(f"[bold]{escape(answer.plan.meaning)}[/bold]")
+    if isinstance(answer.value, dict):
+        _print_groups(console, answer.value)
+    else:
+        console.print(f"\n  [bold green]{escape(str(answer.value))}[/bold green]\n")
+    _print_facts(console, answer.plan)
+    if answer.left is not None:
+        paid = "shown again, free of charge" if answer.repeated else "recorded in the ledger"
+        console.print(f"Request [bold]{answer.request}[/bold] {paid}; left in the budget: {escape(answer.left)}")
+
+
+def _print_groups(console: Any, values: dict[str, Any]) -> None:
+    from rich.markup import escape
+    from rich.table import Table
+
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    table.add_column("group")
+    table.add_column("answer")
+    for label, value in list(values.items())[:_SHOWN_GROUPS]:
+        table.add_row(escape(label), f"[green]{escape(str(value))}[/green]")
+    console.print()
+    console.print(table)
+    if len(values) > _SHOWN_GROUPS:
+        console.print(f"… and {len(values) - _SHOWN_GROUPS:,} more groups: --json has them all")
+    if not values:
+        console.print("no group is large enough to be shown")
+    console.print()
+
+
+def _print_facts(console: Any, plan: Plan) -> None:
+    from rich.markup import escape
+
+    delta = f", δ = {plan.delta}" if plan.delta != "0" else ""
+    console.print(f"Privacy: ε = {escape(plan.epsilon)}{delta}, {escape(plan.neighbors)}")
+    console.print(f"Method: {escape(plan.method)}")
+    for rule in plan.rules:
+        console.print(f"Note: {escape(rule)}")
+    words = escape(plan.accuracy.margin)
+    console.print(f"\nHow often such an answer is right, if m or more is the number of {words}:\n")
+    console.print(_accuracy_table(plan.accuracy))
+    for name in plan.accuracy.equals():
+        console.print(f"\n{name} noise does as well here: the gain begins with δ > 0, a lean, or personal budgets.")
+    if plan.certificate:
+        console.print(f"\nCertificate {plan.certificate[:16]}: proved in whole numbers, sampled exactly")
+
+
+def _accuracy_table(accuracy: Accuracy) -> Any:
+    from rich.markup import escape
+    from rich.table import Table
+
+    table = Table(box=None, pad_edge=False, padding=(0, 2), header_style="bold")
+    table.add_column("m", justify="right")
+    for name in accuracy.right:
+        table.add_column(escape(name), justify="right")
+    for at, margin in enumerate(accuracy.margins):
+        table.add_row(f"{margin:,}", *(_percent(values[at]) for values in accuracy.right.values()))
+    return table
+
+
+def _percent(value: float) -> str:
+    """Four digits; never rounded up to a certainty that is not there."""
+    if 0 < value < 0.001:
+        return f"{value:.1g}"
+    return "1" if value == 1 else min(f"{value:.4f}", "0.9999")

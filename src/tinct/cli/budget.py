@@ -1,0 +1,309 @@
+"""``tinct budget``: make a ledger, see what is left, read and export who asked what."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from tinct.cli.inputs import JsonOption, examples
+from tinct.errors import ParameterError
+
+if TYPE_CHECKING:
+    from fractions import Fraction
+
+    from tinct.ledger import Entry, Ledger, Planned, Scope, Spending
+
+_BAR = 30
+_PLANNED = re.compile(r"\s*(\d{1,10})\s*[x×]\s*([^,;]+?)\s*(?:,\s*([^,;]+?)\s*)?")
+_COLUMNS = (
+    "number",
+    "time",
+    "who",
+    "scope",
+    "partition",
+    "groups",
+    "question",
+    "epsilon",
+    "delta",
+    "answer",
+    "request",
+)
+_SHOWN = ("no.", "time (UTC)", "who", "scope", "groups", "question", "ε", "δ", "answer")
+
+app = typer.Typer(
+    help="The privacy budget: make a ledger, show what is left, read and export its history.",
+    no_args_is_help=True,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+PlaceArgument = Annotated[
+    str,
+    typer.Argument(
+        metavar="LEDGER", help="A file, or a PostgreSQL URL; its password is better kept in PGPASSWORD or ~/.pgpass."
+    ),
+]
+ScopeOption = Annotated[str | None, typer.Option("--scope", "-s", help="Only this scope.", show_default=False)]
+
+
+@app.command(
+    epilog=examples(
+        "tinct budget init survey.db --epsilon 1",
+        "tinct budget init survey.db -e 'ln 3' -d 1e-6 --composition advanced --slack 5e-7",
+        "tinct budget init survey.db -e 2 -d 1e-6 --composition accounting --plan '50 x 0.1' --plan '3 x 0.5, 1e-8'",
+        "tinct budget init survey.db --scope staff --epsilon 0.5",
+        "tinct budget init survey.db --epsilon 1 --partition 'ward=everybody is registered in one ward'",
+    )
+)
+def init(
+    place: PlaceArgument,
+    epsilon: Annotated[str, typer.Option("--epsilon", "-e", help="The ε to spend, such as 1 or 'ln 3'.")],
+    delta: Annotated[str, typer.Option("--delta", "-d", help="The δ to spend.")] = "0",
+    composition: Annotated[
+        str | None,
+        typer.Option(help="How costs add up: basic, advanced, accounting.", show_default="basic"),
+    ] = None,
+    slack: Annotated[
+        str | None, typer.Option(help="For advanced: the part of δ set aside for it.", show_default=False)
+    ] = None,
+    plan: Annotated[
+        list[str] | None,
+        typer.Option(help="For accounting: how often which cost, such as '50 x 0.1' or '3 x 0.5, 1e-8'; repeatable."),
+    ] = None,
+    scope: Annotated[str, typer.Option("--scope", "-s", help="What the budget protects.")] = "default",
+    partition: Annotated[
+        list[str] | None,
+        typer.Option(help="Declare disjoint groups: name=why nobody is in two of them; repeatable."),
+    ] = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Make a ledger with a budget, or add a scope or a partition to one. A budget that is there never changes."""
+    from tinct.ledger import Ledger
+
+    options = {"composition": composition, "slack": slack, "plan": _plan(plan)}
+    declared = [_declaration(text) for text in partition or []]
+    if scope == "default":
+        ledger = Ledger(place, epsilon, delta, **options)  # type: ignore[arg-type] # each option has its own type
+    else:
+        ledger = Ledger(place)
+        ledger.add_scope(scope, epsilon, delta, **options)  # type: ignore[arg-type]
+    for name, statement in declared:
+        ledger.add_partition(name, statement, scope=scope)
+    _show(ledger, scope, as_json)
+
+
+@app.command(epilog=examples("tinct budget show survey.db", "tinct budget show survey.db --scope staff --json"))
+def show(place: PlaceArgument, scope: ScopeOption = None, as_json: JsonOption = False) -> None:
+    """Show what is spent and what is left, after checking the ledger against its entries."""
+    from tinct.ledger import Ledger
+
+    ledger = Ledger(place)
+    ledger.audit()
+    _show(ledger, scope, as_json)
+
+
+@app.command(epilog=examples("tinct budget history survey.db", "tinct budget history survey.db --last 20 --json"))
+def history(
+    place: PlaceArgument,
+    scope: ScopeOption = None,
+    last: Annotated[int | None, typer.Option(min=1, help="Only so many, the latest.", show_default="all")] = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Who asked what when, what it cost and what the answer was. There is no data in a ledger."""
+    from tinct.ledger import Ledger
+
+    entries = Ledger(place).history(scope)
+    chosen = entries[-last:] if last else entries
+    if as_json:
+        document = {"schema": "tinct/history@1", "entries": [entry_json(entry) for entry in chosen]}
+        typer.echo(json.dumps(document, ensure_ascii=False, indent=2))
+    else:
+        _print_history(chosen, len(entries))
+
+
+@app.command(epilog=examples("tinct budget export survey.db history.csv", "tinct budget export survey.db history.json"))
+def export(
+    place: PlaceArgument,
+    target: Annotated[Path, typer.Argument(help="The file to write: .csv, .tsv or .json.")],
+    scope: ScopeOption = None,
+) -> None:
+    """Write the history to a file. In .csv and .tsv, cells that a spreadsheet would take for formulas are guarded."""
+    from tinct._files import json_text, suffix_of, write_atomically, write_sheet
+    from tinct.ledger import Ledger
+
+    suffix = suffix_of(target, (".csv", ".tsv", ".json"))
+    entries = Ledger(place).history(scope)
+    if suffix == ".json":
+        document = {"schema": "tinct/history@1", "entries": [entry_json(entry) for entry in entries]}
+        write_atomically(target, json_text(document))
+    else:
+        write_sheet(target, _COLUMNS, [_cells(entry) for entry in entries])
+    typer.echo(f"Written: {target} ({len(entries):,} entries)")
+
+
+def entry_json(entry: Entry) -> dict[str, Any]:
+    """An entry as JSON, its amounts as exact text."""
+    from tinct.ledger.amounts import exact_text
+
+    return {
+        "number": entry.number,
+        "time": entry.time.isoformat(),
+        "who": entry.who,
+        "scope": entry.scope,
+        "partition": entry.partition,
+        "groups": list(entry.groups),
+        "question": entry.question,
+        "epsilon": exact_text(entry.epsilon),
+        "delta": exact_text(entry.delta),
+        "answer": entry.answer,
+        "request": entry.request,
+    }
+
+
+def _cells(entry: Entry) -> list[str]:
+    fields = entry_json(entry) | {"partition": entry.partition or "", "groups": "; ".join(entry.groups)}
+    return [
+        value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+        for value in (fields[column] for column in _COLUMNS)
+    ]
+
+
+def _plan(lines: list[str] | None) -> list[Planned] | None:
+    from tinct.ledger import Planned
+
+    if not lines:
+        return None
+    found = [_PLANNED.fullmatch(line) for line in lines]
+    if not all(found):
+        wrong = lines[found.index(None)]
+        raise ParameterError(f"--plan must be such as '50 x 0.1' or '3 x 0.5, 1e-8' (times, ε, δ), got {wrong!r:.80}")
+    return [Planned(match[2], match[3] or 0, times=int(match[1])) for match in found if match]
+
+
+def _declaration(text: str) -> tuple[str, str]:
+    name, equals, statement = text.partition("=")
+    if not (equals and name.strip() and statement.strip()):
+        raise ParameterError(f"--partition must be name=why nobody is in two groups, got {text!r:.80}")
+    return name.strip(), statement.strip()
+
+
+def _show(ledger: Ledger, only: str | None, as_json: bool) -> None:
+    scopes = ledger.scopes()
+    if only is not None and only not in scopes:
+        raise ParameterError(f"there is no scope {only!r}, only {', '.join(map(repr, scopes))}")
+    chosen = {name: scope for name, scope in scopes.items() if only in (None, name)}
+    states = {name: (ledger.spent(name), ledger.remaining(name), ledger.partitions(name)) for name in chosen}
+    if not as_json:
+        for name, scope in chosen.items():
+            _print_scope(scope, *states[name])
+        return
+    budgets = [_scope_json(scope, *states[name]) for name, scope in chosen.items()]
+    typer.echo(json.dumps({"schema": "tinct/budget@1", "scopes": budgets}, ensure_ascii=False, indent=2))
+
+
+def _scope_json(scope: Scope, spent: Spending, left: Spending, partitions: dict[str, str]) -> dict[str, Any]:
+    from tinct.ledger.amounts import exact_text
+
+    def pair(spending: Spending) -> dict[str, str]:
+        return {"epsilon": exact_text(spending.epsilon), "delta": exact_text(spending.delta)}
+
+    budget = {"epsilon": exact_text(scope.epsilon), "delta": exact_text(scope.delta), "written": scope.written}
+    return {
+        "scope": scope.name,
+        "budget": budget,
+        "composition": scope.composition,
+        "details": dict(scope.details),
+        "spent": pair(spent),
+        "left": pair(left),
+        "partitions": partitions,
+    }
+
+
+def _print_scope(scope: Scope, spent: Spending, left: Spending, partitions: dict[str, str]) -> None:
+    from rich.console import Console
+    from rich.markup import escape
+
+    from tinct.ledger.amounts import shown
+
+    console = Console(highlight=False, soft_wrap=True)
+    console.print(f"[bold]{escape(_printable(scope.name))}[/bold]  ({scope.composition} composition)")
+    rows = [("ε", spent.epsilon, left.epsilon, scope.epsilon, scope.written)]
+    if scope.delta:
+        rows.append(("δ", spent.delta, left.delta, scope.delta, shown(scope.delta)))
+    for letter, used, rest, budget, written in rows:
+        numbers = f"spent {float(used):.6g}, left {float(rest):.6g} of {escape(written)}"
+        console.print(f"  {letter} {_bar(rest, budget)}  {numbers}")
+    for line in _explained(scope):
+        console.print(f"  {line}")
+    for name, statement in partitions.items():
+        console.print(f"  disjoint groups: {escape(_printable(name))} ({escape(_printable(statement))})")
+
+
+def _bar(rest: Fraction, budget: Fraction) -> str:
+    """A bar that is full where nothing is spent; it is empty only when nothing is left."""
+    part = _BAR * min(max(float(rest / budget), 0.0), 1.0)
+    full = max(round(part), 1) if rest > 0 else 0
+    color = "green" if 2 * full > _BAR else "yellow" if full > _BAR // 10 else "red"
+    return f"[{color}]{'█' * full}[/{color}][dim]{'░' * (_BAR - full)}[/dim]"
+
+
+def _explained(scope: Scope) -> list[str]:
+    if scope.composition == "advanced":
+        return [
+            f"of δ, {scope.details['slack']} is set aside for advanced composition; spent are plain sums, and left "
+            "is the largest single charge"
+        ]
+    if scope.composition == "accounting":
+        plan = [
+            f"{line['times']:,} × " + " and ".join(f"(ε {point[0]}, δ {point[1]})" for point in line["points"][:3])
+            for line in scope.details["plan"]
+        ]
+        return [f"planned: {'; '.join(plan)}; left is the largest planned cost"]
+    return []
+
+
+def _print_history(entries: list[Entry], total: int) -> None:
+    from rich.console import Console
+    from rich.markup import escape
+    from rich.table import Table
+
+    console = Console(highlight=False)
+    table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 1))
+    columns = [column for column in _SHOWN if any(_shown(entry, column) for entry in entries)]
+    for column in columns:
+        text = column in ("question", "answer")
+        number = column in ("no.", "ε", "δ")
+        table.add_column(
+            column, justify="right" if number else "left", no_wrap=not text, ratio=2 if text else None, overflow="fold"
+        )
+    for entry in entries:
+        table.add_row(*(escape(_printable(_shown(entry, column))) for column in columns))
+    console.print(table)
+    console.print(f"{len(entries):,} of {total:,} entries" if len(entries) < total else f"{total:,} entries")
+
+
+def _shown(entry: Entry, column: str) -> str:
+    """A cell of the table; a column without any is left out."""
+    if column == "groups":
+        more = f" and {len(entry.groups) - 3:,} more" if len(entry.groups) > 3 else ""
+        return f"{entry.partition}: {', '.join(entry.groups[:3])}{more}" if entry.partition else ""
+    answer = entry.answer if isinstance(entry.answer, str) else json.dumps(entry.answer, ensure_ascii=False)
+    cells = {
+        "no.": str(entry.number),
+        "time (UTC)": f"{entry.time:%Y-%m-%d %H:%M}",
+        "who": entry.who,
+        "scope": entry.scope if entry.scope != "default" else "",
+        "question": entry.question,
+        "ε": f"{float(entry.epsilon):.6g}",
+        "δ": f"{float(entry.delta):.6g}" if entry.delta else "",
+        "answer": answer if len(answer) <= 200 else f"{answer[:200]}…",
+    }
+    return cells[column]
+
+
+def _printable(text: str) -> str:
+    """A stored text without what could steer a terminal."""
+    return "".join(letter if letter.isprintable() else "�" for letter in text)

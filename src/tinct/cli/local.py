@@ -1,0 +1,333 @@
+"""``tinct local``: design and compare what everybody runs on their own answer before it leaves the device."""
+
+from __future__ import annotations
+
+import json
+import math
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from tinct.cli.inputs import JsonOption, examples, stage
+from tinct.errors import FileError, ParameterError
+
+if TYPE_CHECKING:
+    from tinct.local import Comparison, LocalMechanism, Regimes
+
+app = typer.Typer(
+    name="local",
+    help="Local privacy: everybody randomises their own answer.",
+    no_args_is_help=True,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+_MAX_SHOWN = 12
+_INFORMATION = "information"
+
+FileArgument = Annotated[
+    Path | None,
+    typer.Argument(
+        help="A table (.csv, .tsv) with columns symbol, p0, p1; or symbol, prior for mutual information.",
+        show_default=False,
+    ),
+]
+FirstOption = Annotated[str | None, typer.Option("--p0", help="Probabilities such as 0.1,0.2,0.7.", show_default=False)]
+SecondOption = Annotated[str | None, typer.Option("--p1", help="The second hypothesis.", show_default=False)]
+PriorOption = Annotated[
+    str | None, typer.Option("--prior", help="One distribution, for mutual information.", show_default=False)
+]
+UtilityOption = Annotated[
+    str, typer.Option("--utility", "-u", help="kl, reverse-kl, chi2, hellinger, tv, js, hockey-stick:1.5, alpha:0.5.")
+]
+RequiredEpsilon = Annotated[str, typer.Option("--epsilon", "-e", help="The budget, such as 0.5 or 'ln 2'.")]
+
+
+class _Problem:
+    """What the command is about: two hypotheses, or one prior."""
+
+    def __init__(self, symbols: list[str] | None, p0: list[float], p1: list[float] | None) -> None:
+        self.symbols, self.p0, self.p1 = symbols, p0, p1
+
+
+@app.command(
+    "design",
+    epilog=examples(
+        "tinct local design survey.csv --epsilon 1",
+        "tinct local design --p0 0.1,0.2,0.7 --p1 0.5,0.25,0.25 --epsilon 'ln 3' --utility chi2 --output randomiser.json",
+        "tinct local design --prior 0.5,0.3,0.1,0.1 --epsilon 2",
+    ),
+)
+def design(
+    file: FileArgument = None,
+    epsilon: RequiredEpsilon = "1",
+    p0: FirstOption = None,
+    p1: SecondOption = None,
+    prior: PriorOption = None,
+    utility: UtilityOption = "kl",
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", help="Write the mechanism (.json).", show_default=False)
+    ] = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Design the randomiser that no other private randomiser beats."""
+    from tinct import local
+    from tinct.local.documents import document
+
+    if output is not None and output.suffix != ".json":
+        raise ParameterError(f"--output must end in .json, got {str(output)!r}")
+    problem = _problem(file, p0, p1, prior)
+    with stage(f"Designing for {len(problem.p0):,} symbols"):
+        if problem.p1 is None:
+            mechanism = local.mutual_information(problem.p0, epsilon, symbols=problem.symbols)
+        else:
+            mechanism = local.optimal(problem.p0, problem.p1, epsilon, utility, symbols=problem.symbols)
+    with stage("Computing the certificate"):
+        described = document(mechanism)
+    if output is not None:
+        from tinct._files import write_atomically
+
+        write_atomically(output, json.dumps(described, ensure_ascii=False, indent=1) + "\n")
+    if as_json:
+        typer.echo(json.dumps(described, ensure_ascii=False, indent=2))
+        return
+    _print_mechanism(mechanism, problem)
+    if output is not None:
+        typer.echo(f"Written: {output}")
+
+
+@app.command(
+    "compare",
+    epilog=examples(
+        "tinct local compare survey.csv --epsilons 0.1,0.5,1,2,5",
+        "tinct local compare --prior 0.5,0.3,0.1,0.1 --json",
+    ),
+)
+def compare(
+    file: FileArgument = None,
+    epsilons: Annotated[str, typer.Option("--epsilons", help="Budgets, separated by commas.")] = "0.1,0.5,1,2,4,8",
+    p0: FirstOption = None,
+    p1: SecondOption = None,
+    prior: PriorOption = None,
+    utility: UtilityOption = "kl",
+    as_json: JsonOption = False,
+) -> None:
+    """Print every mechanism's utility against ε."""
+    from tinct import local
+
+    problem = _problem(file, p0, p1, prior)
+    budgets = [part.strip() for part in epsilons.split(",")]
+    name = _INFORMATION if problem.p1 is None else utility
+    with stage(f"Comparing at {len(budgets)} budgets"):
+        lines = local.compare(problem.p0, problem.p1, epsilons=budgets, utility=utility)
+    if as_json:
+        result = {
+            "schema": "tinct/local-comparison@1",
+            "utility": name,
+            "lines": [
+                {"epsilon": line.epsilon, "upper_bound": line.upper_bound, "values": line.values} for line in lines
+            ],
+        }
+        typer.echo(json.dumps(result, ensure_ascii=False, indent=2))
+        return
+    _print_comparison(lines, name)
+
+
+@app.command(
+    "regimes", epilog=examples("tinct local regimes survey.csv", "tinct local regimes survey.csv -u hellinger")
+)
+def regimes(
+    file: FileArgument = None,
+    p0: FirstOption = None,
+    p1: SecondOption = None,
+    utility: UtilityOption = "kl",
+    lowest: Annotated[float, typer.Option(help="The smallest budget to look at.")] = 1e-3,
+    highest: Annotated[float, typer.Option(help="The largest budget to look at.")] = 30.0,
+    samples: Annotated[int, typer.Option(help="At how many budgets to look first.")] = 64,
+    as_json: JsonOption = False,
+) -> None:
+    """Print which cells are optimal at which ε, with exact thresholds."""
+    from tinct import local
+
+    problem = _problem(file, p0, p1, None)
+    if problem.p1 is None:
+        raise ParameterError("regimes are about two hypotheses: give p0 and p1")
+    with stage("Looking for thresholds"):
+        found = local.regimes(
+            problem.p0,
+            problem.p1,
+            utility,
+            symbols=problem.symbols,
+            lowest=lowest,
+            highest=highest,
+            samples=samples,
+        )
+    if as_json:
+        typer.echo(json.dumps(_regimes_document(found), ensure_ascii=False, indent=2))
+        return
+    _print_regimes(found)
+
+
+# reading
+
+
+def _problem(file: Path | None, p0: str | None, p1: str | None, prior: str | None) -> _Problem:
+    if file is not None:
+        if p0 is not None or p1 is not None or prior is not None:
+            raise ParameterError("give either a file or --p0 and --p1 or --prior, not both")
+        return _read(file)
+    if prior is not None:
+        if p0 is not None or p1 is not None:
+            raise ParameterError("give either --prior or --p0 and --p1, not both")
+        return _Problem(None, _numbers(prior, "--prior"), None)
+    if p0 is None or p1 is None:
+        raise ParameterError("no distributions are given: add a file, or --p0 and --p1, or --prior")
+    return _Problem(None, _numbers(p0, "--p0"), _numbers(p1, "--p1"))
+
+
+def _numbers(text: str, option: str) -> list[float]:
+    from tinct._files import number
+
+    try:
+        return [number(part.strip()) for part in text.split(",")]
+    except ParameterError as error:
+        raise ParameterError(f"{option} must be numbers separated by commas such as 0.25,0.75: {error}") from None
+
+
+def _read(file: Path) -> _Problem:
+    from tinct._files import number, read_sheet, reading
+
+    header, rows = read_sheet(file)
+    names = [name.lower() for name in header]
+    wanted = ["p0", "p1"] if "p0" in names else ["prior"]
+    if not {"symbol", *wanted} <= set(names):
+        raise FileError(f"{file}: line 1: the columns must be symbol, p0, p1 or symbol, prior; got {', '.join(header)}")
+    places = [names.index(name) for name in ("symbol", *wanted)]
+    symbols: list[str] = []
+    values: list[list[float]] = [[] for _ in wanted]
+    for line, cells in rows:
+        symbols.append(cells[places[0]])
+        for column, place in zip(values, places[1:], strict=True):
+            with reading(file, f"line {line}"):
+                column.append(number(cells[place]))
+    return _Problem(symbols, values[0], values[1] if len(values) > 1 else None)
+
+
+# showing
+
+
+def _print_mechanism(mechanism: LocalMechanism, problem: _Problem) -> None:
+    from rich.console import Console
+    from rich.markup import escape
+
+    console = Console(highlight=False, soft_wrap=True)
+    name = "mutual information" if problem.p1 is None else str(mechanism.utility)
+    console.print(
+        f"[bold]Optimal randomiser[/bold] for {len(mechanism.symbols):,} symbols, ε = {mechanism.epsilon:.6g}, "
+        f"{mechanism.channel.outputs:,} outputs"
+    )
+    console.print(f"{escape(name)}: {mechanism.value:.9g}")
+    certificate = mechanism.certificate
+    if certificate is not None:
+        console.print(f"no private randomiser has more than {certificate.upper_bound:.9g} ({certificate.method})")
+    console.print(f"Optimal for: {escape(mechanism.note)}\n")
+    if mechanism.cells is not None:
+        _print_cells(console, mechanism)
+    elif mechanism.channel.outputs <= _MAX_SHOWN and len(mechanism.symbols) <= 2 * _MAX_SHOWN:
+        _print_table(console, mechanism)
+    else:
+        shown = {name: value for name, value in mechanism.channel.describe().items() if name != "table"}
+        console.print(escape(", ".join(f"{name} {value}" for name, value in shown.items())))
+
+
+def _print_cells(console: Any, mechanism: LocalMechanism) -> None:
+    from rich.markup import escape
+
+    cells = mechanism.cells or ()
+    total = mechanism.budget.growth + len(cells) - 1
+    own = mechanism.budget.growth / total if math.isfinite(total) else 1.0
+    console.print(f"Answer with the number of your cell with probability {own:.9g},")
+    if len(cells) > 1:
+        console.print(f"and with each other number with probability {1.0 / total:.9g}:")
+    for number, cell in enumerate(cells[:_MAX_SHOWN]):
+        names = ", ".join(str(symbol) for symbol in cell[:_MAX_SHOWN])
+        more = f", … ({len(cell):,} symbols)" if len(cell) > _MAX_SHOWN else ""
+        console.print(f"  {number}: {escape(names)}{more}")
+    if len(cells) > _MAX_SHOWN:
+        console.print(f"  … {len(cells):,} cells in all")
+
+
+def _print_table(console: Any, mechanism: LocalMechanism) -> None:
+    from rich.markup import escape
+    from rich.table import Table
+
+    table = Table(box=None, pad_edge=False, padding=(0, 1), header_style="bold")
+    table.add_column("symbol")
+    for output in mechanism.outputs:
+        table.add_column(str(output), justify="right")
+    for symbol, row in zip(mechanism.symbols, mechanism.matrix, strict=True):
+        table.add_row(escape(str(symbol)), *(f"{value:.4g}" for value in row))
+    console.print(table)
+
+
+def _print_comparison(lines: list[Comparison], utility: str) -> None:
+    from rich.console import Console
+    from rich.table import Table
+
+    console = Console(highlight=False)
+    table = Table(box=None, pad_edge=False, padding=(0, 1), header_style="bold")
+    names = list(lines[0].values) if lines else []
+    for title in ("ε", *(name.replace(" ", "\n") for name in names)):
+        table.add_column(title, justify="right", no_wrap=True)
+    for line in lines:
+        shares = line.shares()
+        cells = [f"{line.values['optimal']:.4g}"]
+        for name in names[1:]:
+            share = shares[name]
+            cells.append("–" if share is None else f"{100 * share:.1f}%")
+        table.add_row(f"{line.epsilon:.4g}", *cells)
+    console.print(f"[bold]{utility}[/bold] of the optimum, and what the others reach of it")
+    console.print(table)
+    console.print("–: too large to be written out, or there is nothing to reach.")
+
+
+def _regimes_document(found: Regimes) -> dict[str, Any]:
+    return {
+        "schema": "tinct/local-regimes@1",
+        "utility": found.utility,
+        "binary_up_to": found.binary_up_to,
+        "randomized_response_from": found.randomized_response_from,
+        "regimes": [
+            {
+                "start": regime.start,
+                "end": regime.end,
+                "cells": [[str(symbol) for symbol in cell] for cell in regime.cells],
+                "cuts": [[ratio if math.isfinite(ratio) else "infinite" for ratio in cut] for cut in regime.cuts],
+            }
+            for regime in found.regimes
+        ],
+    }
+
+
+def _print_regimes(found: Regimes) -> None:
+    from rich.console import Console
+    from rich.markup import escape
+
+    console = Console(highlight=False, soft_wrap=True)
+    last = found.regimes[-1].end
+    console.print(f"[bold]Optimal cells[/bold] for {escape(found.utility)}")
+    for regime in found.regimes:
+        cells = " | ".join(" ".join(str(symbol) for symbol in cell) for cell in regime.cells[:_MAX_SHOWN])
+        more = " | …" if regime.count > _MAX_SHOWN else ""
+        console.print(
+            f"ε from {regime.start:.9g} to {regime.end:.9g}: {regime.count} cells: {escape(cells[:200])}{more}"
+        )
+    up_to = found.binary_up_to
+    console.print(
+        f"Two cells are optimal up to ε = {up_to:.12g}" + (" (the largest looked at)." if up_to == last else ".")
+    )
+    start = found.randomized_response_from
+    if start is None:
+        console.print(f"Randomized response on all ratios is not optimal up to ε = {last:g}.")
+    else:
+        console.print(f"Randomized response on all {found.ratios} distinct ratios is optimal from ε = {start:.12g}.")

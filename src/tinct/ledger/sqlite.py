@@ -1,0 +1,247 @@
+"""A ledger in one SQLite file: write-ahead log, every commit on the disk before it counts.
+
+Each transaction has a connection of its own, so a ledger can be used from threads and after a fork.
+"""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import stat
+import time
+from contextlib import closing, contextmanager, suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from tinct.errors import FileError
+from tinct.ledger.records import TABLES
+from tinct.ledger.store import SCHEMA, NotCommitted, Row
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+APPLICATION = 0x74696E63  # "tinc" in the file's header says whose file it is
+_HEADER = b"SQLite format 3\0"
+_READ, _WRITE = "BEGIN", "BEGIN IMMEDIATE"
+_SETTINGS = ("synchronous = FULL", "foreign_keys = ON", "trusted_schema = OFF", "cell_size_check = ON")
+_REASONS = {
+    "SQLITE_BUSY": "another process has it locked, for more than {timeout:g} s: try again",
+    "SQLITE_LOCKED": "another process has it locked, for more than {timeout:g} s: try again",
+    "SQLITE_READONLY": "the file or its folder is write-protected",
+    "SQLITE_FULL": "the disk is full",
+    "SQLITE_IOERR": "the disk failed ({name})",
+    "SQLITE_CORRUPT": "the file is damaged: restore it from a copy",
+    "SQLITE_NOTADB": "this is not a ledger (nor any SQLite file)",
+    "SQLITE_CANTOPEN": "it cannot be opened: are the file and its folder there and writable?",
+    "SQLITE_PERM": "access is not permitted",
+    "SQLITE_AUTH": "access is not permitted",
+    "SQLITE_NOMEM": "there is not enough memory",
+    "SQLITE_TOOBIG": "the text is too long",
+    "SQLITE_CONSTRAINT": "its tables contradict each other: the file is damaged, or was changed by something else",
+}
+
+
+class SqliteSession:
+    """One transaction on a connection."""
+
+    def __init__(self, connection: sqlite3.Connection, store: SqliteStore) -> None:
+        self._connection, self._store = connection, store
+
+    def run(self, statement: str, *values: str | int) -> list[Row]:
+        """Run a statement and return its rows."""
+        with self._store.translated():
+            return self._connection.execute(statement, values).fetchall()
+
+
+class SqliteStore:
+    """A ledger in the file ``name``."""
+
+    def __init__(self, path: str, timeout: float) -> None:
+        self.name = path
+        self.timeout = timeout
+        self._path = os.path.abspath(path)  # a later change of the working folder must not lead elsewhere
+
+    @contextmanager
+    def founding(self) -> Iterator[SqliteSession]:
+        """Make the file and its tables unless they are there, in the same transaction as what follows."""
+        folder = os.path.dirname(self._path)
+        if not os.path.isdir(folder):
+            raise FileError(f"{self.name}: the folder {folder} does not exist: create it first")
+        with self._transaction("rwc", _WRITE, found=True) as session:
+            yield session
+        self._sync_folder(folder)
+
+    @contextmanager
+    def writing(self) -> Iterator[SqliteSession]:
+        """One immediate transaction: others wait for its end."""
+        with self._transaction("rw", _WRITE) as session:
+            yield session
+
+    @contextmanager
+    def reading(self) -> Iterator[SqliteSession]:
+        """A snapshot."""
+        with self._transaction("rw", _READ) as session:
+            yield session
+
+    def present(self) -> bool:
+        """Whether there is a file with something in it, or anything else of that name."""
+        try:
+            state = os.stat(self._path)
+        except OSError:  # opening says what is wrong
+            return False
+        return state.st_size > 0 or not stat.S_ISREG(state.st_mode)
+
+    def inspect(self) -> None:
+        """Let SQLite check its pages, indexes and references."""
+        with self.reading() as session:
+            found = [*session.run("PRAGMA integrity_check"), *session.run("PRAGMA foreign_key_check")]
+        if found != [("ok",)]:
+            raise FileError(f"{self.name}: {self._reason('SQLITE_CORRUPT')}")
+
+    @contextmanager
+    def translated(self) -> Iterator[None]:
+        """Say in words what SQLite found."""
+        try:
+            yield
+        except sqlite3.Error as error:
+            raise FileError(f"{self.name}: {self._reason(_code(error))}") from None
+        except UnicodeDecodeError:  # not even the message about the damage could be read
+            raise FileError(f"{self.name}: {self._reason('SQLITE_CORRUPT')}") from None
+
+    @contextmanager
+    def _transaction(self, mode: str, begin: str, *, found: bool = False) -> Iterator[SqliteSession]:
+        self._require_file(may_be_absent=found)
+        with self.translated():
+            connection = self._connect(mode)
+        with closing(connection):
+            if not found:
+                with self.translated():
+                    self._require_ledger(connection)
+                    self._use_write_ahead_log(connection)
+            with self.translated():
+                connection.execute(begin)
+            try:
+                with self.translated():
+                    if found and self._is_blank(connection):
+                        self._make_tables(connection)
+                    self._require_ledger(connection)  # again: somebody may have changed it before the lock
+                yield SqliteSession(connection, self)
+            except BaseException:
+                _roll_back(connection)
+                raise
+            if begin == _READ:
+                _roll_back(connection)
+            else:
+                self._commit(connection)
+            if found:
+                with self.translated():
+                    self._use_write_ahead_log(connection)
+
+    def _connect(self, mode: str) -> sqlite3.Connection:
+        address = f"{Path(self._path).as_uri()}?mode={mode}"
+        connection = sqlite3.connect(address, uri=True, timeout=self.timeout, isolation_level=None)
+        try:
+            for setting in _SETTINGS:
+                connection.execute(f"PRAGMA {setting}")
+        except BaseException:
+            connection.close()
+            raise
+        return connection
+
+    def _commit(self, connection: sqlite3.Connection) -> None:
+        try:
+            connection.execute("COMMIT")
+        except sqlite3.Error as error:
+            _roll_back(connection)
+            raise NotCommitted(f"{self.name}: {self._reason(_code(error))}") from None
+
+    def _require_file(self, *, may_be_absent: bool) -> None:
+        """Refuse what is no file, before SQLite is asked to open or to create anything."""
+        try:
+            state = os.stat(self._path)
+            if stat.S_ISDIR(state.st_mode):
+                raise FileError(f"{self.name}: this is a folder, not a ledger")
+            if not stat.S_ISREG(state.st_mode):
+                raise FileError(f"{self.name}: this is not a regular file")
+            if not state.st_size and not may_be_absent:
+                raise FileError(f"{self.name}: the file is empty, not a ledger: give epsilon to make it one")
+            if not os.access(self._path, os.W_OK):  # SQLite would open it for reading only
+                raise FileError(f"{self.name}: {self._reason('SQLITE_READONLY')}")
+            if state.st_size:
+                with open(self._path, "rb") as file:
+                    if file.read(len(_HEADER)) != _HEADER:
+                        raise FileError(f"{self.name}: {self._reason('SQLITE_NOTADB')}")
+        except FileNotFoundError:
+            if not may_be_absent:
+                raise FileError(
+                    f"{self.name}: there is no ledger: make one with an epsilon, or with tinct budget init"
+                ) from None
+        except (OSError, ValueError) as error:
+            reason = error.strerror if isinstance(error, OSError) else error
+            raise FileError(f"{self.name}: cannot be opened: {reason}") from None
+
+    def _is_blank(self, connection: sqlite3.Connection) -> bool:
+        tables = connection.execute("SELECT count(*) FROM sqlite_schema").fetchone()[0]
+        return not tables and _pragma(connection, "application_id") == 0 and _pragma(connection, "user_version") == 0
+
+    def _make_tables(self, connection: sqlite3.Connection) -> None:
+        for statement in _tables():
+            connection.execute(statement)
+        connection.execute(f"PRAGMA application_id = {APPLICATION}")
+        connection.execute(f"PRAGMA user_version = {SCHEMA}")
+
+    def _require_ledger(self, connection: sqlite3.Connection) -> None:
+        if _pragma(connection, "application_id") != APPLICATION:
+            raise FileError(f"{self.name}: this is an SQLite file, but not a ledger")
+        schema = _pragma(connection, "user_version")
+        if schema > SCHEMA:
+            raise FileError(f"{self.name}: a newer tinct made this ledger (schema {schema}; this one knows {SCHEMA})")
+        # triggers and views could change what a statement means, so there must be exactly our tables
+        rows = connection.execute("SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL").fetchall()
+        if schema != SCHEMA or {row[0] for row in rows} != set(_tables()):
+            raise FileError(f"{self.name}: the tables are not those of a ledger: something else has changed the file")
+
+    def _use_write_ahead_log(self, connection: sqlite3.Connection) -> None:
+        deadline = time.monotonic() + self.timeout
+        while _pragma(connection, "journal_mode") != "wal":
+            try:
+                mode = connection.execute("PRAGMA journal_mode = WAL").fetchone()[0]
+            except sqlite3.OperationalError as error:  # this one statement does not wait for others by itself
+                if not _code(error).startswith("SQLITE_BUSY") or time.monotonic() > deadline:
+                    raise
+                time.sleep(0.01)
+                continue
+            if mode != "wal":
+                raise FileError(f"{self.name}: the folder cannot hold SQLite's write-ahead log: use a local disk")
+
+    def _sync_folder(self, folder: str) -> None:
+        """Make the file's name survive a power cut, where the system can."""
+        with suppress(OSError):
+            descriptor = os.open(folder, os.O_RDONLY)
+            try:
+                os.fsync(descriptor)
+            finally:
+                os.close(descriptor)
+
+    def _reason(self, name: str) -> str:
+        kind = "_".join(name.split("_")[:2])
+        return _REASONS.get(kind, "SQLite cannot go on ({name})").format(timeout=self.timeout, name=name)
+
+
+def _tables() -> tuple[str, ...]:
+    return tuple(f"{statement} STRICT" for statement in TABLES)
+
+
+def _pragma(connection: sqlite3.Connection, name: str) -> Any:
+    return connection.execute(f"PRAGMA {name}").fetchone()[0]
+
+
+def _code(error: sqlite3.Error) -> str:
+    """SQLite's name for an error. Python's own have none; for us they mean text that cannot be decoded."""
+    return getattr(error, "sqlite_errorname", None) or "SQLITE_CORRUPT"
+
+
+def _roll_back(connection: sqlite3.Connection) -> None:
+    with suppress(sqlite3.Error):
+        if connection.in_transaction:
+            connection.execute("ROLLBACK")

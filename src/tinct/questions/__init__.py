@@ -1,0 +1,30 @@
+"""Questions: majority, threshold, share, median, quantile, exists, mode, and the same words as text.
+
+Each question knows what has to be counted and where a dataset with these counts lies among its neighbours.
+"""
+
+from tinct.questions.counting import Categories, Condition, Counts, GroupCounts
+from tinct.questions.families import Histograms, Line
+from tinct.questions.grammar import parse, parse_predicate
+from tinct.questions.predicates import Predicate
+from tinct.questions.words import Question, exists, majority, median, mode, quantile, share, threshold
+
+__all__ = [
+    "Categories",
+    "Condition",
+    "Counts",
+    "GroupCounts",
+    "Histograms",
+    "Line",
+    "Predicate",
+    "Question",
+    "exists",
+    "majority",
+    "median",
+    "mode",
+    "parse",
+    "parse_predicate",
+    "quantile",
+    "share",
+    "threshold",
+]

@@ -1,0 +1,131 @@
+"""The one SQL statement that counts. It is put together from public parts only: names are quoted, values are literals.
+
+The statement works in stages. *cells* reads each column that is needed; *rows* says for each row whether it is in
+scope, its group and its class; with a unit, *persons* keeps one row of each person; the last stage counts.
+"""
+# ruff: noqa: S608 # no part of a statement is text of the caller's: see _literal, columns.quoted, predicates.py
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from tinct.questions.counting import Categories, Condition, Counted
+from tinct.questions.predicates import And, Comparison, Literal, Membership, Not, Predicate, kind_of, uses
+from tinct.sources.cells import first_reading, second_reading
+from tinct.sources.columns import LABEL, PERSON
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from tinct.sources.columns import Column, Schema
+
+_OPERATORS = {"==": "=", "!=": "<>", "<": "<", "<=": "<=", ">": ">", ">=": ">="}
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What is to be counted: classes, among which rows, of whom, and in which groups."""
+
+    what: Counted
+    where: Predicate | None = None
+    unit: str | None = None
+    by: str | None = None
+    groups: tuple[str, ...] | None = None
+
+
+class Statement:
+    """The SQL text of a plan, with the columns it reads."""
+
+    def __init__(self, plan: Plan, schema: Schema) -> None:
+        self.plan = plan
+        labels = [(name, use) for name, use in ((plan.unit, PERSON), (plan.by, LABEL)) if name is not None]
+        needed = [*plan.what.uses(), *(uses(plan.where) if plan.where else ()), *labels]
+        self._read = {(name, use): schema.column(name, use) for name, use in needed}
+        self._alias = {key: f"v{at}" for at, key in enumerate(self._read)}
+
+    @property
+    def columns(self) -> list[Column]:
+        """The columns that are read, each once."""
+        return list(dict.fromkeys(self._read.values()))
+
+    def text(self, scan: str) -> str:
+        """The statement over ``scan``, an SQL expression that yields the rows.
+
+        It returns (in scope, class, count), or (group, class, count) with NULL for rows in no group.
+        """
+        rows = f"SELECT {', '.join(self._row())} FROM ({self._cells(scan)})"
+        if self.plan.unit is not None:
+            rows = self._persons(rows)
+        place = "inside" if self.plan.by is None else "label"
+        order = "" if self.plan.by is None else " ORDER BY label"
+        return f"SELECT {place}, class, count(*) AS many FROM ({rows}) GROUP BY {place}, class{order}"
+
+    def _cells(self, scan: str) -> str:
+        first = [f"{first_reading(self._read[key], key[1])} AS {alias}" for key, alias in self._alias.items()]
+        second = [f"{second_reading(self._read[key], key[1], alias)} AS {alias}" for key, alias in self._alias.items()]
+        return f"SELECT {', '.join(second)} FROM (SELECT {', '.join(first)} FROM {scan})"
+
+    def _row(self) -> list[str]:
+        plan = self.plan
+        inside = f"coalesce({self._predicate(plan.where)}, false)" if plan.where else "true"
+        parts = [f"{self._class()} AS class"]
+        if plan.unit is not None:
+            parts.append(f"{self._alias[plan.unit, PERSON]} AS person")
+        if plan.by is None:
+            return [*parts, f"{inside} AS inside"]
+        label = self._alias[plan.by, LABEL]
+        if plan.groups is not None:
+            inside = f"{inside} AND {label} IN ({', '.join(_literal(each) for each in plan.groups)})"
+        return [*parts, f"{label if inside == 'true' else f'CASE WHEN {inside} THEN {label} END'} AS label"]
+
+    def _class(self) -> str:
+        what = self.plan.what
+        if isinstance(what, Condition):
+            predicate = self._predicate(what.predicate)
+            if self.plan.unit is None:
+                return predicate
+            return f"CASE {predicate} WHEN true THEN 0 WHEN false THEN 1 END"
+        return self._category(what)
+
+    def _category(self, what: Categories) -> str:
+        cell = self._alias[what.column, kind_of(what.values[0])]
+        whens = " ".join(f"WHEN {_literal(value)} THEN {at}" for at, value in enumerate(what.values))
+        return f"CASE {cell} {whens} END"
+
+    def _persons(self, rows: str) -> str:
+        """One row for each person: in scope if possible, of the first group, of the first class there."""
+        if self.plan.by is None:
+            return (
+                "SELECT bool_or(inside) AS inside, min(class) FILTER (inside) AS class "
+                f"FROM ({rows}) WHERE person IS NOT NULL GROUP BY person"
+            )
+        by_group = (
+            "SELECT person, label, coalesce(min(class), -1) AS class "
+            f"FROM ({rows}) WHERE person IS NOT NULL GROUP BY person, label"
+        )
+        return f"SELECT min(label) AS label, arg_min(class, label) AS class FROM ({by_group}) GROUP BY person"
+
+    def _predicate(self, predicate: Predicate) -> str:
+        if isinstance(predicate, Comparison):
+            cell = self._alias[predicate.column, kind_of(predicate.value)]
+            return f"({cell} {_OPERATORS[predicate.operator]} {_literal(predicate.value)})"
+        if isinstance(predicate, Membership):
+            cell = self._alias[predicate.column, kind_of(predicate.values[0])]
+            return f"({cell} IN ({', '.join(_literal(value) for value in predicate.values)}))"
+        if isinstance(predicate, Not):
+            return f"(NOT {self._predicate(predicate.part)})"
+        return self._joined(" AND " if isinstance(predicate, And) else " OR ", predicate.parts)
+
+    def _joined(self, word: str, parts: Iterable[Predicate]) -> str:
+        return f"({word.join(self._predicate(part) for part in parts)})"
+
+
+def _literal(value: Literal) -> str:
+    """A literal in SQL. Text has no control characters (predicates.py); its quotes are doubled."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, str):
+        doubled = value.replace("'", "''")
+        return f"'{doubled}'"
+    return f"CAST('{value!r}' AS DOUBLE)"

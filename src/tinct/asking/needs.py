@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from decimal import ROUND_CEILING, Context, Decimal
 from typing import TYPE_CHECKING, Any
 
 from tinct.asking.designs import design
@@ -17,13 +18,16 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 _DIGITS = 4  # ε is found to this many significant digits, rounded up
+_FEW_DIGITS = 2  # and to so many where every trial takes a table of its own
 _ROUNDS = 60
 
 
 def needed_epsilon(
     question: Any, right: Any, margin: int, delta: Any = 0, *, neighbors: str = ADD_REMOVE, n: int | None = None
 ) -> float:
-    """The least ε, to four digits, with which an answer is right with probability ``right`` from a margin on.
+    """The least ε with which an answer is right with probability ``right`` from a margin on, rounded up.
+
+    To four digits; to two for ``mode`` with replace neighbours, where each trial designs a table.
 
     >>> from tinct import majority
     >>> needed_epsilon(majority("support"), 0.99, margin=50)
@@ -35,17 +39,18 @@ def needed_epsilon(
         raise ParameterError(f"right must be a probability between 0 and 1, got {right!s:.80}")
     require_margin(margin)
     truth = _truth(asked, margin, delta, neighbors, n)
+    digits = _FEW_DIGITS if isinstance(asked, Mode) and neighbors == REPLACE else _DIGITS
     low, high = 0.0, 1.0
     while truth(high) < wanted:
         low, high = high, 2 * high
         if high > MAX_EPSILON:
             raise ParameterError(f"no epsilon up to {MAX_EPSILON} is enough for that")
     for _ in range(_ROUNDS):
-        if _rounded(high) - low <= 10.0 ** (-_DIGITS) * high:
+        if _rounded(high, digits) - low <= 10.0**-digits * high:
             break
         middle = (low + high) / 2
         low, high = (middle, high) if truth(middle) < wanted else (low, middle)
-    return _rounded(high)
+    return _rounded(high, digits)
 
 
 def _truth(question: Any, margin: int, delta: Any, neighbors: str, n: int | None) -> Callable[[float], float]:
@@ -59,8 +64,6 @@ def _truth(question: Any, margin: int, delta: Any, neighbors: str, n: int | None
     return lambda epsilon: Privacy(epsilon, delta).reach(margin - 1, Privacy(epsilon, delta).balance[0])
 
 
-def _rounded(value: float) -> float:
+def _rounded(value: float, digits: int) -> float:
     """The next number with so many digits from ``value`` up."""
-    from decimal import ROUND_CEILING, Context, Decimal
-
-    return float(Context(prec=_DIGITS, rounding=ROUND_CEILING).create_decimal(Decimal(value)))
+    return float(Context(prec=digits, rounding=ROUND_CEILING).create_decimal(Decimal(value)))

@@ -1,0 +1,130 @@
+"""test and sample_size: telling two hypotheses apart from private reports (docs/theory.md §8)."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from tinct.errors import ParameterError
+from tinct.local.inputs import Hypotheses
+from tinct.local.randomisers import CellRandomiser, TableRandomiser, require_reports
+from tinct.local.utilities import Utility
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from tinct.local.mechanism import LocalMechanism
+
+    Floats = NDArray[np.float64]
+
+MAX_ENUMERATED = 200_000  # outcomes that an exact p-value may look at
+_TIE = 1e-9
+
+
+@dataclass(frozen=True)
+class TestResult:
+    """A likelihood-ratio test of P0 against P1.
+
+    Attributes:
+        statistic: The log likelihood ratio, ln Pr[reports | P1] − ln Pr[reports | P0]; large values speak for P1.
+        p_value: The probability of such a value or a larger one if P0 is true.
+        exact: Whether the p-value is exact, or from the normal approximation.
+        favours: ``"p0"`` or ``"p1"``: under which the reports are likelier.
+        reports: How many reports there were.
+    """
+
+    __test__ = False  # not a test of this library
+
+    statistic: float
+    p_value: float
+    exact: bool
+    favours: str
+    reports: int
+
+
+def likelihood_ratio_test(mechanism: LocalMechanism, reports: Any, p0: Any = None, p1: Any = None) -> TestResult:
+    """Test P0 against P1; see ``LocalMechanism.test``."""
+    randomiser = mechanism.randomiser
+    if not isinstance(randomiser, CellRandomiser | TableRandomiser):
+        raise ParameterError(f"{mechanism.name} reports have no plain outputs to test with: collect with local.optimal")
+    first, second = _outputs_under(mechanism, p0, p1)
+    found = require_reports(reports, len(first))
+    if not len(found):
+        raise ParameterError("there are no reports")
+    seen = np.bincount(found, minlength=len(first))
+    gains = _log_ratio(second, first)
+    statistic = _total(seen, gains)
+    p_value, exact = _tail(first, gains, statistic, len(found))
+    return TestResult(statistic, p_value, exact, "p1" if statistic > 0 else "p0", len(found))
+
+
+def reports_needed(mechanism: LocalMechanism, error: float, p0: Any = None, p1: Any = None) -> int:
+    """How many reports bring the error of the best test down to ``error``; see ``LocalMechanism.sample_size``."""
+    if not 0 < error < 1:
+        raise ParameterError(f"error must be a number between 0 and 1, got {error!r:.80}")
+    divergence = Utility.parse("kl").divergence(*_outputs_under(mechanism, p0, p1))
+    if not divergence > 0:
+        raise ParameterError("the two hypotheses give the same reports: no number of them is enough")
+    return max(1, math.ceil(math.log(1 / error) / divergence))
+
+
+def _outputs_under(mechanism: LocalMechanism, p0: Any, p1: Any) -> tuple[Floats, Floats]:
+    """The distributions of a report under the two hypotheses."""
+    if (p0 is None) != (p1 is None):
+        raise ParameterError("p0 and p1 belong together: give both or neither")
+    both = mechanism.hypotheses if p0 is None else Hypotheses.parse(p0, p1, mechanism.symbols)
+    if both is None:
+        raise ParameterError("this mechanism was not designed for two hypotheses: give p0 and p1")
+    return mechanism.channel.push(both.p0), mechanism.channel.push(both.p1)
+
+
+def _log_ratio(top: Floats, bottom: Floats) -> Floats:
+    with np.errstate(divide="ignore", invalid="ignore"):
+        ratio = np.log(top) - np.log(bottom)
+    return np.where((top == 0) & (bottom == 0), 0.0, ratio)
+
+
+def _total(seen: NDArray[np.int64], gains: Floats) -> float:
+    used = seen > 0
+    return float((seen[used] * gains[used]).sum())
+
+
+def _tail(chances: Floats, gains: Floats, statistic: float, people: int) -> tuple[float, bool]:
+    """Pr[the sum of gains is at least the statistic] when every report has these chances."""
+    used = chances > 0
+    chances, gains = chances[used], gains[used]
+    if not math.isfinite(statistic):
+        return (1.0, True) if statistic < 0 else (0.0, True)
+    slack = _TIE * max(1.0, abs(statistic))  # equal values must not be split by rounding
+    width = len(chances)
+    if math.comb(people + width - 1, width - 1) <= MAX_ENUMERATED and np.isfinite(gains).all():
+        return _enumerated(chances, gains, statistic - slack, people), True
+    from scipy.special import ndtr
+
+    mean = float(chances @ gains)
+    spread = float(chances @ (gains - mean) ** 2)
+    if not spread > 0:
+        return 1.0, False
+    return float(ndtr((people * mean - statistic) / math.sqrt(people * spread))), False
+
+
+def _enumerated(chances: Floats, gains: Floats, least: float, people: int) -> float:
+    """The exact tail: over the counts of all outputs but the last, by multinomial probabilities."""
+    from scipy.special import gammaln
+
+    # rows: how many reports have been dealt, what they weigh in logarithms, what they sum to
+    dealt, weight, total = np.zeros(1, np.int64), np.zeros(1), np.zeros(1)
+    for chance, gain in zip(chances[:-1].tolist(), gains[:-1].tolist(), strict=True):
+        left = people - dealt
+        repeats = np.repeat(np.arange(len(dealt)), left + 1)
+        counts = np.arange(len(repeats)) - np.repeat(np.cumsum(left + 1) - (left + 1), left + 1)
+        weight = weight[repeats] + counts * math.log(chance) - gammaln(counts + 1)
+        total = total[repeats] + counts * gain
+        dealt = dealt[repeats] + counts
+    left = people - dealt
+    weight = weight + left * math.log(float(chances[-1])) - gammaln(left + 1) + float(gammaln(people + 1))
+    total = total + left * float(gains[-1])
+    return float(min(1.0, np.exp(weight[total >= least]).sum()))

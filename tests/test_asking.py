@@ -1,0 +1,346 @@
+"""ask: the answers are drawn from the true optimum of each question, charged first, and nothing secret is said."""
+
+from __future__ import annotations
+
+import json
+import math
+import subprocess
+import sys
+from fractions import Fraction
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from tinct import (
+    BudgetExceeded,
+    Ledger,
+    ParameterError,
+    Privacy,
+    ask,
+    balanced,
+    exists,
+    graphs,
+    majority,
+    median,
+    mode,
+    quantile,
+    share,
+    threshold,
+)
+from tinct.asking import needed_epsilon, plan
+from tinct.asking.designs import design
+from tinct.questions import Counts
+
+YES_NO = [
+    majority("c"),
+    threshold("c == 'x'", at_least=3),
+    share("c == 'x'", at_least="0.3"),
+    share("c == 'x'", at_least="2/3"),
+    median("c", above=2),
+    quantile("c", "1/4", above=2),
+    quantile("c", "0.9", above=2),
+]
+
+
+def frame(yes=40, no=10, **more):
+    return pd.DataFrame({"support": ["yes"] * yes + ["no"] * no, **more})
+
+
+# the family's mechanism is the optimum of the explicit graph
+
+
+@pytest.mark.parametrize("budget", [("1", "0"), ("0.4", "0.03")])
+@pytest.mark.parametrize("question", YES_NO, ids=str)
+def test_add_remove_equals_the_optimum_of_the_explicit_graph(question, budget):
+    """On all histograms of up to 12 people the explicit optimum is the line's, where 12 is no limit (up to 6 people).
+
+    Both are computed apart: one by searching the graph, the other from a formula; floats agree to 1e-12.
+    """
+    privacy = Privacy(*budget)
+    line = question.family("add-remove")
+    graph = graphs.histograms(12, 2, lambda h: line.truth(Counts(sum(h), tuple(map(int, h)))), "add-remove")
+    truth = dict(zip(graph.vertices, balanced(graph, privacy).truth(), strict=True))
+    made = design(question, privacy, "add-remove", None)
+    for vertex, expected in truth.items():
+        if sum(vertex) <= 6:
+            assert _truth_at(made, vertex, sum(vertex)) == pytest.approx(expected, abs=1e-12), vertex
+
+
+@pytest.mark.parametrize("n", [1, 2, 3, 5, 8, 12])
+@pytest.mark.parametrize("question", YES_NO, ids=str)
+def test_replace_equals_the_optimum_of_the_explicit_graph(question, n):
+    """With n public people, each true, false or missing."""
+    privacy = Privacy("0.7", "0.01")
+    line = question.family("replace", n)
+    counts = {h: Counts(n, (int(h[0]), int(h[1])), int(h[2])) for h in graphs.histograms(n, 3, lambda _: 0).vertices}
+    made = design(question, privacy, "replace", n)
+    if line.certain is not None:
+        assert {made.draw(each) for each in counts.values()} == {"yes" if line.certain else "no"}
+        return
+    graph = graphs.histograms(n, 3, lambda h: line.truth(counts[tuple(map(int, h))]), "replace")
+    for vertex, expected in zip(graph.vertices, balanced(graph, privacy).truth(), strict=True):
+        assert _truth_at(made, vertex, n) == pytest.approx(expected, abs=1e-12), vertex
+
+
+def _truth_at(made, vertex, n):
+    counts = Counts(n, (int(vertex[0]), int(vertex[1])), n - int(vertex[0]) - int(vertex[1]))
+    answer = "yes" if made.line.truth(counts) else "no"
+    at = int(made.certified.positions([made.line.position(counts)])[0])
+    return made.certified.numerators[at, made.certified.outputs.index(answer)] / made.certified.denominator
+
+
+def test_exists_is_the_known_optimal_partition_selection():
+    """The recurrence of Desfontaines, Voss, Gipson and Mandayam (2022), iterated here in exact rationals.
+
+    The grid's R is below e by 2^−61, and each of its steps loses less than two units, so 1e-15 is generous.
+    """
+    epsilon, delta = Fraction("0.8"), Fraction("1e-4")
+    made = design(exists("c == 'x'"), Privacy(epsilon, delta), "add-remove", None)
+    growth, p = Fraction(math.exp(0.8)), Fraction(0)
+    for count in range(60):
+        units = made.certified.numerators[int(made.certified.positions([count])[0]), 0]
+        assert units / made.certified.denominator == pytest.approx(float(p), abs=1e-14), count
+        assert made.line.position(Counts(count, (count, 0))) + 1 == count
+        p = min(growth * p + delta, 1 - (1 - p - delta) / growth, Fraction(1))
+    assert p == 1
+
+
+# what is said about accuracy
+
+
+def test_with_no_delta_geometric_noise_only_ties():
+    """docs/theory.md §9: said plainly, in the table and by name."""
+    table = design(majority("c"), Privacy(1), "add-remove", None).accuracy()
+    assert table.equals() == ["geometric"]
+    assert all(ours >= other for ours, other in zip(table.right["tinct"], table.right["Laplace"], strict=True))
+
+
+def test_delta_gains_what_the_theory_says():
+    """ε = 1, δ = 0.01 at distance 3 (margin 4): error 0.0077 against 0.0134, and none at all from distance 4."""
+    table = design(majority("c"), Privacy(1, "0.01"), "add-remove", None).accuracy([4, 5])
+    assert 1 - table.right["tinct"][0] == pytest.approx(0.0077, abs=5e-5)
+    assert 1 - table.right["geometric"][0] == pytest.approx(0.0134, abs=5e-5)
+    assert table.right["tinct"][1] == 1
+    assert table.equals() == []
+
+
+def test_leaning_moves_the_boundary_and_stays_optimal():
+    """The truth where yes is just true is as asked; no gets the most that leaves."""
+    privacy = Privacy("ln 3", "0.01")
+    table = design(majority("c"), privacy, "add-remove", None, lean="0.9").accuracy([1])
+    assert table.right["tinct, if yes"][0] == pytest.approx(0.9, abs=1e-15)
+    assert table.right["tinct, if no"][0] == pytest.approx(privacy.upper(0.1), abs=1e-15)
+
+
+@pytest.mark.parametrize(
+    ("question", "neighbors", "n"),
+    [
+        (majority("c"), "add-remove", None),
+        (exists("c == 1"), "add-remove", None),
+        (mode("c", list("abc")), "add-remove", None),
+    ],
+)
+def test_the_needed_epsilon_is_enough_and_hardly_more(question, neighbors, n):
+    """At the ε found the table promises the probability; 0.1 % less would not do."""
+    delta = "1e-5" if "exists" in str(question) else 0
+    found = needed_epsilon(question, 0.95, margin=8, delta=delta, neighbors=neighbors, n=n)
+    for factor, enough in ((1, True), (0.999, False)):
+        made = design(question, Privacy(repr(found * factor), delta), neighbors, n)
+        right = next(iter(made.accuracy([8]).right.values()))[0]
+        assert (right >= 0.95) == enough
+
+
+# the answer and the ledger
+
+
+def test_released_answers_follow_the_certified_row():
+    """4,000 answers at one margin against their row: within 5 standard deviations, a false alarm in 1.7 million."""
+    rows = frame(yes=11, no=10)
+    made = design(majority("support"), Privacy("0.5"), "add-remove", None)
+    counts = Counts(21, (11, 10))
+    drawn = [made.draw(counts) for _ in range(4000)]
+    p = _truth_at(made, (11, 10), 21)
+    assert abs(drawn.count("yes") - 4000 * p) < 5 * math.sqrt(4000 * p * (1 - p))
+    assert {ask(rows, majority("support"), "0.5").value for _ in range(40)} == {"yes", "no"}
+
+
+def test_groups_are_drawn_like_single_answers_and_in_order():
+    """Declared groups all get an answer, in the caller's order; rows of others are in no group."""
+    data = frame(yes=600, no=0, ward=["N"] * 300 + ["S"] * 200 + ["X"] * 100)
+    answer = ask(data, "majority(support)", 2, by="ward", groups=["S", "N", "E"])
+    assert list(answer.value) == ["S", "N", "E"]
+    assert (answer.value["S"], answer.value["N"]) == ("yes", "yes")
+    assert "X" not in json.dumps(answer.to_dict())
+
+
+def test_found_groups_are_large_and_cost_their_share():
+    """Groups nobody declared appear only if they are large; ε is divided exactly."""
+    wards = ["N"] * 300 + ["S"] * 299 + ["tiny"]
+    answer = ask(frame(yes=600, no=0, ward=wards), "majority(support)", "1", "1e-6", by="ward", select="1/4")
+    assert set(answer.value) <= {"N", "S"}  # "tiny" appears with probability 10^−6
+    assert set(answer.value) == {"N", "S"}
+    assert "ε = 0.25" in " ".join(answer.plan.rules)
+    assert "ε = 0.75" in " ".join(answer.plan.rules)
+    assert (answer.plan.epsilon, answer.plan.delta) == ("1", "1e-06")
+
+
+def test_a_ledger_is_charged_once_and_remembers(tmp_path):
+    """Charged before shown; the same request is free; another under the same name is refused; nothing is overspent."""
+    book = Ledger(tmp_path / "budget.db", epsilon=1)
+    first = ask(frame(), "majority(support)", "0.6", ledger=book, request="poll")
+    again = ask(frame(yes=0, no=50), "majority(support)", "0.6", ledger=book, request="poll")
+    assert (again.value, again.repeated, again.left) == (first.value, True, "ε = 0.4")
+    with pytest.raises(ParameterError, match="another one"):
+        ask(frame(), "majority(support)", "0.3", ledger=book, request="poll")
+    with pytest.raises(BudgetExceeded, match=r"spent 0\.6, asked 0\.5, left 0\.4"):
+        ask(frame(), "majority(support)", "0.5", ledger=book)
+    assert ask(frame(), "majority(support)", "0.4", ledger=str(tmp_path / "budget.db")).left == "ε = 0"
+    assert len(book.history()) == 2
+
+
+def test_a_plan_draws_and_charges_nothing(monkeypatch):
+    """Even with entropy gone a plan can be made."""
+    monkeypatch.setattr("tinct.exact.sampler.os.urandom", _broken)
+    found = plan(frame(), "majority(support)", 1)
+    assert found.accuracy.margins[0] == 1
+    with pytest.raises(Exception, match="no entropy"):
+        ask(frame(), "majority(support)", 1)
+
+
+def _broken(size):
+    raise OSError("no entropy here")
+
+
+def test_a_certain_answer_costs_nothing(tmp_path):
+    """More than everybody can never be reached: the answer is no secret."""
+    book = Ledger(tmp_path / "budget.db", epsilon=1)
+    answer = ask(frame(), "threshold(support == 'yes', at_least=51)", 1, ledger=book, neighbors="replace")
+    assert (answer.value, answer.plan.epsilon, str(book.spent())) == ("no", "0", "ε = 0")
+
+
+# personal budgets
+
+
+def test_personal_budgets_are_certified_edge_by_edge():
+    """Each class keeps to its own ε, proved; the truth is nowhere less than with the smallest ε for everybody."""
+    data = frame(yes=20, no=10, budget=(["0.5"] * 12 + ["2"] * 18))
+    answer = ask(data, "majority(support)", epsilon_column="budget", budgets=["2", "0.5"], neighbors="replace")
+    table = answer.plan.accuracy.right
+    everybody = table["ε = 0.5 for all"]
+    assert all(least >= same - 1e-12 for least, same in zip(table["tinct, least"], everybody, strict=True))
+    assert all(mean > same for mean, same in zip(table["tinct, mean"][1:], everybody[1:], strict=True))
+    assert answer.plan.epsilon == "2"
+    assert answer.value in ("yes", "no")
+
+
+def test_personal_budgets_refuse_what_is_too_large():
+    """Three classes of hundreds of people each are more datasets than can be certified."""
+    data = frame(yes=300, no=300, budget=["1"] * 200 + ["2"] * 200 + ["3"] * 200)
+    with pytest.raises(ParameterError, match="more than the 100,000 that can be certified"):
+        ask(data, "majority(support)", epsilon_column="budget", budgets=["1", "2", "3"], neighbors="replace")
+
+
+# bad input
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({}, "epsilon must be given"),
+        ({"epsilon": math.nan}, "epsilon must be"),
+        ({"epsilon": -1}, "epsilon must be"),
+        ({"epsilon": "many"}, "epsilon must be"),
+        ({"epsilon": 1, "delta": 1}, "delta must be"),
+        ({"epsilon": 1, "delta": math.inf}, "delta must be"),
+        ({"epsilon": 1, "neighbors": "swap"}, "neighbors must be"),
+        ({"epsilon": 1, "lean": 1}, "lean must be"),
+        ({"epsilon": 1, "lean": "nan"}, "lean must be"),
+        ({"epsilon": 1, "by": "ward"}, "delta above 0"),
+        ({"epsilon": 1, "by": "ward", "neighbors": "replace"}, "add-remove"),
+        ({"epsilon": 1, "by": "ward", "groups": []}, "groups must be"),
+        ({"epsilon": 1, "by": "ward", "groups": ["a", "a"]}, "groups must be"),
+        ({"epsilon": 1, "groups": ["a"]}, "need by"),
+        ({"epsilon": 1, "delta": 0.1, "by": "ward", "select": 2}, "select must be"),
+        ({"epsilon": 1, "request": "x"}, "needs a ledger"),
+        ({"epsilon": 1, "epsilon_column": "ward", "budgets": ["1"]}, "replace"),
+        ({"epsilon_column": "ward", "budgets": [], "neighbors": "replace"}, "budgets must list"),
+        ({"budgets": ["1"], "epsilon": 1}, "epsilon_column"),
+        ({"epsilon": 1, "unit": "persn"}, "no column persn"),
+        ({"epsilon": 1, "where": "ward =="}, "expected"),
+    ],
+)
+def test_bad_requests_are_refused_before_anything_is_drawn(options, message, monkeypatch):
+    """Each says what is wrong; no dice are touched."""
+    monkeypatch.setattr("tinct.exact.sampler.os.urandom", _broken)
+    with pytest.raises(ParameterError, match=message):
+        ask(frame(ward=["N"] * 50), "majority(support)", **options)
+
+
+def test_questions_that_do_not_fit_are_refused():
+    """Mode has no use for delta, exists needs it, and a question must be one."""
+    with pytest.raises(ParameterError, match="makes no use of delta"):
+        ask(frame(), mode("support", ["yes", "no"]), 1, "0.1")
+    with pytest.raises(ParameterError, match="delta must be at least one unit"):
+        ask(frame(), exists("support == 'yes'"), 1)
+    with pytest.raises(ParameterError, match="question must be"):
+        ask(frame(), 7, 1)
+
+
+# nothing secret is said
+
+
+def test_no_output_depends_on_the_data_but_the_answer():
+    """Two datasets of which one is reversed: apart from the answer, every public word is the same."""
+    texts = [ask(frame(yes=y, no=50 - y), "majority(support)", 1).to_dict() for y in (13, 37)]
+    for text in texts:
+        text.pop("answer")
+    assert texts[0] == texts[1]
+
+
+def test_the_command_says_nothing_secret(tmp_path):
+    """Counts, margins and cells that stand for people appear nowhere in what the command prints."""
+    path = tmp_path / "survey.csv"
+    people = [f"canary{at},{'yes' if at < 7919 else 'no'}" for at in range(9001)]
+    path.write_text("\n".join(["name,support", *people]) + "\n")
+    run = _command("ask", str(path), "majority(support)", "--epsilon", "0.5", "--unit", "name")
+    assert run.returncode == 0, run.stderr
+    said = run.stdout + run.stderr
+    for secret in ("canary", "9001", "9,001", "7919", "7,919", "1082", "1,082", "6837", "6,837"):
+        assert secret not in said
+    refused = _command("ask", str(path), "median(name, above=3)", "--epsilon", "0.5", "--by", "names")
+    assert refused.returncode == 2
+    assert "canary" not in refused.stdout + refused.stderr
+
+
+def test_the_command_in_full(tmp_path):
+    """ask, plan, ledger, certificate: the flow of the README."""
+    path = tmp_path / "survey.csv"
+    frame(yes=400, no=20, ward=["N"] * 210 + ["S"] * 210).to_csv(path, index=False)
+    book, proof = str(tmp_path / "budget.db"), str(tmp_path / "proof.json")
+    assert _command("budget", "init", book, "--epsilon", "1").returncode == 0
+    asked = ["ask", str(path), "majority(support)", "-e", "0.6", "--ledger", book, "--request", "poll"]
+    first, again = _command(*asked, "--json", "--certificate", proof), _command(*asked, "--json")
+    one, other = json.loads(first.stdout), json.loads(again.stdout)
+    assert (one["answer"], one["left"], other["repeated"]) == ("yes", "ε = 0.4", True)
+    assert one["answer"] == other["answer"]
+    checked = _command("verify", proof, "--exact", "--json")
+    assert json.loads(checked.stdout)["certificate"] == one["certificate"]
+    over = _command("ask", str(path), "majority(support)", "-e", "0.6", "--ledger", book)
+    assert (over.returncode, "left 0.4" in over.stderr) == (2, True)
+    planned = _command("ask", str(path), "majority(support)", "--plan", "--right", "0.99", "--margin", "50")
+    assert "nothing was drawn" in planned.stdout
+    groups = _command("ask", str(path), "majority(support)", "-e", "2", "--by", "ward", "--groups", "N,S", "--json")
+    assert json.loads(groups.stdout)["answer"] == {"N": "yes", "S": "yes"}
+
+
+def _command(*arguments):
+    command = [sys.executable, "-m", "tinct", *arguments]
+    return subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+
+
+def test_ten_billion_people_cost_what_ten_do():
+    """The table is the line's, whatever the counts."""
+    made = design(share("c == 1", at_least="0.3"), Privacy(1), "replace", 10**10)
+    assert made.draw(Counts(10**10, (4 * 10**9, 6 * 10**9))) == "yes"
+    assert np.ptp([len(design(majority("c"), Privacy(1), "replace", n).certified.vertices) for n in (10, 10**10)]) == 0

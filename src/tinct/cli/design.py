@@ -22,7 +22,7 @@ from tinct.cli.inputs import (
     load_graph,
     stage,
 )
-from tinct.cli.progress import edges_proved
+from tinct.cli.progress import counted
 from tinct.errors import ParameterError
 
 if TYPE_CHECKING:
@@ -147,7 +147,7 @@ def _design_all(
 def _certify(mechanism: Mechanism, path: Path, bits: int) -> Path:
     from tinct import exact
 
-    with edges_proved("Proving") as progress:
+    with counted("Proving", "edges") as progress:
         exact.certify(mechanism, bits=bits, progress=progress).to_json(path)
     return path
 

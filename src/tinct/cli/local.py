@@ -23,6 +23,7 @@ app = typer.Typer(
 )
 
 _MAX_SHOWN = 12
+_WIDTH = 110
 _INFORMATION = "information"
 
 FileArgument = Annotated[
@@ -54,13 +55,13 @@ class _Problem:
     "design",
     epilog=examples(
         "tinct local design survey.csv --epsilon 1",
-        "tinct local design --p0 0.1,0.2,0.7 --p1 0.5,0.25,0.25 --epsilon 'ln 3' --utility chi2 --output randomiser.json",
+        "tinct local design --p0 0.1,0.2,0.7 --p1 0.5,0.25,0.25 --epsilon 'ln 3' --utility chi2 --output m.json",
         "tinct local design --prior 0.5,0.3,0.1,0.1 --epsilon 2",
     ),
 )
 def design(
+    epsilon: RequiredEpsilon,
     file: FileArgument = None,
-    epsilon: RequiredEpsilon = "1",
     p0: FirstOption = None,
     p1: SecondOption = None,
     prior: PriorOption = None,
@@ -224,7 +225,7 @@ def _print_mechanism(mechanism: LocalMechanism, problem: _Problem) -> None:
     name = "mutual information" if problem.p1 is None else str(mechanism.utility)
     console.print(
         f"[bold]Optimal randomiser[/bold] for {len(mechanism.symbols):,} symbols, ε = {mechanism.epsilon:.6g}, "
-        f"{mechanism.channel.outputs:,} outputs"
+        f"{mechanism.channel.size_of_outputs()} outputs"
     )
     console.print(f"{escape(name)}: {mechanism.value:.9g}")
     certificate = mechanism.certificate
@@ -275,6 +276,7 @@ def _print_comparison(lines: list[Comparison], utility: str) -> None:
     from rich.table import Table
 
     console = Console(highlight=False)
+    console.width = max(console.width, _WIDTH)  # nine columns do not fit into eighty characters
     table = Table(box=None, pad_edge=False, padding=(0, 1), header_style="bold")
     names = list(lines[0].values) if lines else []
     for title in ("ε", *(name.replace(" ", "\n") for name in names)):

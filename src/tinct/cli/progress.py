@@ -11,12 +11,12 @@ if TYPE_CHECKING:
 
 
 @contextmanager
-def edges_proved(what: str) -> Iterator[Callable[[int], None]]:
-    """A counter of edges; silent when nobody looks."""
+def counted(what: str, things: str) -> Iterator[Callable[[int], None]]:
+    """A counter of things done; silent when nobody looks."""
     if not sys.stderr.isatty():
         yield lambda count: None  # noqa: ARG005
         return
     from rich.console import Console
 
     with Console(stderr=True).status(what) as status:
-        yield lambda count: status.update(f"{what}: {count:,} edges")
+        yield lambda count: status.update(f"{what}: {count:,} {things}")

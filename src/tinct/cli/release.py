@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from tinct.cli.inputs import JsonOption, examples, stage
-from tinct.cli.progress import edges_proved
+from tinct.cli.progress import counted
 from tinct.errors import ParameterError
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ def release(
     if request is not None and ledger is None:
         raise ParameterError("--request needs --ledger: only a ledger remembers answers")
     vertex = _secret(at)
-    with edges_proved("Proving the certificate") as progress:
+    with counted("Proving the certificate", "edges") as progress:
         certified = Certified.from_json(certificate, progress=progress)
     certified.positions([vertex])  # a stranger is refused before anything is charged
     if ledger is None:

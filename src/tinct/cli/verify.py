@@ -21,7 +21,7 @@ from tinct.cli.inputs import (
     load_graph,
     stage,
 )
-from tinct.cli.progress import edges_proved
+from tinct.cli.progress import counted
 from tinct.errors import ParameterError
 
 if TYPE_CHECKING:
@@ -94,7 +94,7 @@ def _is_certificate(path: Path) -> bool:
 def _prove(path: Path, as_json: bool) -> None:
     from tinct.exact import Certified
 
-    with edges_proved("Proving the certificate") as progress:
+    with counted("Proving the certificate", "edges") as progress:
         certified = Certified.from_json(path, progress=progress)
     proof = certified.proof
     if as_json:

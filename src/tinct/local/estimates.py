@@ -92,14 +92,20 @@ class Estimate:
 
 def estimate(mechanism: LocalMechanism, reports: Any, confidence: float = 0.95) -> Estimate:
     """Frequencies from reports; see ``LocalMechanism.estimate``."""
+    require_estimable(mechanism)
+    return estimate_from(mechanism, mechanism.randomiser.support(np.asarray(reports)), len(reports), confidence)
+
+
+def estimate_from(
+    mechanism: LocalMechanism, seen: NDArray[np.int64], people: int, confidence: float = 0.95
+) -> Estimate:
+    """Frequencies from what ``support`` counted, which may have been added up over many batches."""
     if not 0 < confidence < 1:
         raise ParameterError(f"confidence must be a number between 0 and 1, got {confidence!r:.80}")
-    randomiser = mechanism.randomiser
-    require_estimable(mechanism)
-    people = len(reports)
     if not people:
         raise ParameterError("there are no reports")
-    seen = randomiser.support(np.asarray(reports))
+    require_estimable(mechanism)
+    randomiser = mechanism.randomiser
     fit = _by_support if randomiser.chances is not None else _by_inverse
     frequencies, deviations, low, high = fit(randomiser, seen, people, confidence)
     exact = randomiser.chances is not None

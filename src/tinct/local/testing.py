@@ -50,15 +50,20 @@ def likelihood_ratio_test(mechanism: LocalMechanism, reports: Any, p0: Any = Non
     randomiser = mechanism.randomiser
     if not isinstance(randomiser, CellRandomiser | TableRandomiser):
         raise ParameterError(f"{mechanism.name} reports have no plain outputs to test with: collect with local.optimal")
+    outputs = mechanism.channel.outputs
+    return result_from(mechanism, np.bincount(require_reports(reports, outputs), minlength=outputs), p0, p1)
+
+
+def result_from(mechanism: LocalMechanism, seen: NDArray[np.int64], p0: Any = None, p1: Any = None) -> TestResult:
+    """The test from how often each output was seen."""
     first, second = _outputs_under(mechanism, p0, p1)
-    found = require_reports(reports, len(first))
-    if not len(found):
+    people = int(seen.sum())
+    if not people:
         raise ParameterError("there are no reports")
-    seen = np.bincount(found, minlength=len(first))
     gains = _log_ratio(second, first)
     statistic = _total(seen, gains)
-    p_value, exact = _tail(first, gains, statistic, len(found))
-    return TestResult(statistic, p_value, exact, "p1" if statistic > 0 else "p0", len(found))
+    p_value, exact = _tail(first, gains, statistic, people)
+    return TestResult(statistic, p_value, exact, "p1" if statistic > 0 else "p0", people)
 
 
 def reports_needed(mechanism: LocalMechanism, error: float, p0: Any = None, p1: Any = None) -> int:

@@ -1,0 +1,164 @@
+"""``tinct local privatize | estimate | test``: from a column of answers to reports, and from reports to knowledge."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from tinct.cli.inputs import JsonOption, examples
+from tinct.cli.progress import counted
+from tinct.errors import ParameterError
+
+if TYPE_CHECKING:
+    from tinct.local import Estimate, LocalMechanism
+
+MechanismOption = Annotated[
+    Path, typer.Option("--mechanism", "-m", help="A mechanism (.json), as 'tinct local design --output' writes.")
+]
+ReportsArgument = Annotated[Path, typer.Argument(help="Reports (.csv, .tsv, .parquet), as 'privatize' writes.")]
+
+PRIVATIZE_EXAMPLES = examples(
+    "tinct local design --mechanism randomized-response --symbols yes,no,unsure --epsilon 1 --output rr.json",
+    "tinct local privatize answers.csv --column answer --mechanism rr.json --output reports.parquet",
+)
+ESTIMATE_EXAMPLES = examples(
+    "tinct local estimate reports.parquet --mechanism rr.json",
+    "tinct local estimate reports.csv --mechanism subset.json --top 20 --confidence 0.99 --json",
+)
+TEST_EXAMPLES = examples("tinct local test reports.csv --mechanism optimal.json")
+
+
+def privatize(
+    answers: Annotated[Path, typer.Argument(help="A table (.csv, .tsv, .parquet) with a column of answers.")],
+    column: Annotated[str, typer.Option("--column", "-c", help="The column of answers.")],
+    mechanism: MechanismOption,
+    output: Annotated[Path, typer.Option("--output", "-o", help="Where reports go: .csv, .tsv or .parquet.")],
+) -> None:
+    """Replace every answer by a report, drawn exactly; only reports are written, in the order of the answers."""
+    from tinct.local import streams
+
+    made = _read(mechanism)
+    done = 0
+    with counted("Privatising", "answers") as progress, streams.report_writer(output) as write:
+        for batch in streams.read_column(answers, column):
+            write(made.privatize(batch))
+            done += len(batch)
+            progress(done)
+    typer.echo(f"{done:,} reports written to {output}, each ε = {made.epsilon:.6g} private ({made.name})")
+
+
+def estimate(
+    reports: ReportsArgument,
+    mechanism: MechanismOption,
+    confidence: Annotated[float, typer.Option(help="For all intervals together.")] = 0.95,
+    top: Annotated[int, typer.Option(min=1, help="How many symbols to show, the most frequent first.")] = 20,
+    as_json: JsonOption = False,
+) -> None:
+    """Estimate how frequent every symbol is, with intervals that hold all at once."""
+    from tinct.local.estimates import estimate_from, require_estimable
+
+    made = _read(mechanism)
+    require_estimable(made)
+    seen, people = _support(made, reports)
+    found = estimate_from(made, seen, people, confidence)
+    if as_json:
+        typer.echo(json.dumps(_document(found), ensure_ascii=False, indent=2))
+        return
+    _print_estimate(found, top)
+
+
+def compare_hypotheses(reports: ReportsArgument, mechanism: MechanismOption, as_json: JsonOption = False) -> None:
+    """Test the mechanism's first hypothesis against its second, from reports."""
+    from tinct.local.randomisers import CellRandomiser, TableRandomiser
+    from tinct.local.testing import result_from
+
+    made = _read(mechanism)
+    if not isinstance(made.randomiser, CellRandomiser | TableRandomiser):
+        raise ParameterError(f"{made.name} reports have no plain outputs to test with: design with p0 and p1")
+    seen = _outputs(made, reports)
+    found = result_from(made, seen)
+    if as_json:
+        fields = {"statistic": found.statistic, "p_value": found.p_value, "exact": found.exact}
+        result = {"schema": "tinct/local-test@1", **fields, "favours": found.favours, "reports": found.reports}
+        typer.echo(json.dumps(result, indent=2))
+        return
+    how = "exact" if found.exact else "normal approximation"
+    typer.echo(f"p-value of P0 against P1: {found.p_value:.4g} ({how}), from {found.reports:,} reports")
+    typer.echo(
+        f"log likelihood ratio of P1 to P0: {found.statistic:.6g}; the reports are likelier under {found.favours}"
+    )
+
+
+def _read(path: Path) -> LocalMechanism:
+    from tinct.local.files import read_mechanism
+
+    return read_mechanism(path)
+
+
+def _support(made: LocalMechanism, path: Path) -> tuple[Any, int]:
+    """Support added up over all batches."""
+    import numpy as np
+
+    from tinct.local import streams
+
+    total, people = None, 0
+    with counted("Counting", "reports") as progress:
+        for batch in streams.read_reports(path):
+            reports = batch.astype(bool) if made.randomiser.kind == "unary" else batch
+            part = made.randomiser.support(reports)
+            total = part if total is None else total + part
+            people += len(batch)
+            progress(people)
+    return (np.zeros(1, np.int64) if total is None else total), people
+
+
+def _outputs(made: LocalMechanism, path: Path) -> Any:
+    import numpy as np
+
+    from tinct.local import streams
+    from tinct.local.randomisers import require_reports
+
+    outputs = made.channel.outputs
+    seen = np.zeros(outputs, np.int64)
+    for batch in streams.read_reports(path):
+        seen += np.bincount(require_reports(batch, outputs), minlength=outputs)
+    return seen
+
+
+def _document(found: Estimate) -> dict[str, Any]:
+    columns = zip(found.symbols, found.frequencies, found.likeliest, found.low, found.high, strict=True)
+    return {
+        "schema": "tinct/local-estimate@1",
+        "reports": found.reports,
+        "confidence": found.confidence,
+        "exact": found.exact,
+        "symbols": [
+            {"symbol": symbol, "frequency": float(f), "likeliest": float(m), "low": float(low), "high": float(high)}
+            for symbol, f, m, low, high in columns
+        ],
+    }
+
+
+def _print_estimate(found: Estimate, top: int) -> None:
+    from rich.console import Console
+    from rich.markup import escape
+    from rich.table import Table
+
+    console = Console(highlight=False)
+    how = "hold for any number of reports" if found.exact else "rest on the normal approximation"
+    console.print(
+        f"[bold]{len(found.symbols):,} frequencies[/bold] from {found.reports:,} reports; the intervals hold all at "
+        f"once with {found.confidence:.0%} confidence and {how}\n"
+    )
+    table = Table(box=None, pad_edge=False, padding=(0, 2), header_style="bold")
+    table.add_column("symbol")
+    for title in ("estimate", "low", "high"):
+        table.add_column(title, justify="right")
+    for symbol, *values in found.top(top):
+        table.add_row(escape(str(symbol)), *(f"{value:.4f}" for value in values))
+    console.print(table)
+    if len(found.symbols) > top:
+        console.print(f"… and {len(found.symbols) - top:,} more: --json has them all")

@@ -4,15 +4,18 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: demo test lint bench docs picture clean help
+.PHONY: demo demo-spark test lint bench docs gallery evidence picture clean help
 
 help:
-	@echo "make demo    set up and design the optimal mechanism for an example"
-	@echo "make test    set up and run all tests"
-	@echo "make lint    style, types, layers"
-	@echo "make bench   the benchmark table (minutes)"
-	@echo "make docs    build the documentation into site/"
-	@echo "make picture redraw the figure of the README"
+	@echo "make demo       set up, ask an example survey one question, and answer it privately"
+	@echo "make test       set up and run all tests"
+	@echo "make lint       style, types, layers"
+	@echo "make bench      the benchmark table (minutes)"
+	@echo "make docs       build the documentation into site/"
+	@echo "make gallery    redraw the figures of the papers into docs/gallery/ (minutes)"
+	@echo "make evidence   the reliability tests at full length (half an hour or more)"
+	@echo "make demo-spark the same jobs on a local Spark cluster (needs Java 17)"
+	@echo "make picture    redraw the figure of the README"
 
 $(READY): pyproject.toml
 	@echo "Setting up $(VENV) ..."
@@ -24,18 +27,19 @@ $(READY): pyproject.toml
 	@touch $@
 
 demo: $(READY)
-	@echo '$$ tinct design majority:101 --epsilon 0.5 --delta 0.01'
-	@$(BIN)/tinct design majority:101 --epsilon 0.5 --delta 0.01
-	@echo
-	@echo '$$ tinct design examples/council.csv --output out/council.json'
-	@$(BIN)/tinct design examples/council.csv --output out/council.json
-	@echo
-	@echo '$$ tinct verify out/council.json'
-	@$(BIN)/tinct verify out/council.json
-
-demo: | out
-out:
 	@mkdir -p out
+	@rm -f out/budget.db out/budget.db-shm out/budget.db-wal
+	@echo '$$ tinct budget init out/budget.db --epsilon 1'
+	@$(BIN)/tinct budget init out/budget.db --epsilon 1
+	@echo
+	@echo '$$ tinct ask examples/survey.csv "majority(support)" --epsilon 0.5 --unit person_id --ledger out/budget.db'
+	@$(BIN)/tinct ask examples/survey.csv "majority(support)" --epsilon 0.5 --unit person_id --ledger out/budget.db
+	@echo
+	@echo '$$ tinct budget history out/budget.db'
+	@$(BIN)/tinct budget history out/budget.db
+
+demo-spark: $(READY)
+	@$(BIN)/python examples/spark_demo.py
 
 test: $(READY)
 	@$(BIN)/python -m pytest -n auto --dist worksteal -q
@@ -52,6 +56,12 @@ bench: $(READY)
 docs: $(READY)
 	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet --site-dir site
 	@echo "Built: site/index.html"
+
+gallery: $(READY)
+	@$(BIN)/python -m gallery
+
+evidence: $(READY)
+	@TINCT_EVIDENCE=1 $(BIN)/python -m pytest -q -n auto --dist worksteal tests
 
 picture: $(READY)
 	@$(BIN)/python docs/picture.py

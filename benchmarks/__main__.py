@@ -1,239 +1,111 @@
-"""One command, one table: tinct against peers and against the limit, same data, same run."""
+"""One command, one table: tinct against peers and against the limit, same data, same run.
+
+``python -m benchmarks`` measures everything; ``python -m benchmarks releases local`` measures those parts only. Results
+go to benchmarks/RESULTS.md, part by part, and the headline rows of it to the README.
+"""
 
 from __future__ import annotations
 
 import datetime as dt
-import time
-from dataclasses import dataclass
+import re
+import sys
+from importlib import import_module
 from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import numpy as np
 from rich.console import Console
 from rich.table import Table
 
-from benchmarks import cases, peers
-from benchmarks.measuring import extra_memory, machine, seconds
-from tinct import EdgePrivacy, Mechanism, Privacy, balanced, extend, rainbow, verify
-from tinct.graphs import Budget
-from tinct.rainbow.extension import envelope
+from benchmarks.measuring import machine
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from benchmarks.rows import Row
 
+PARTS = {
+    "designs": "Designing on graphs",
+    "releases": "Certifying, sampling and asking",
+    "local_privacy": "Local privacy",
+}
 RESULTS = Path(__file__).parent / "RESULTS.md"
+README = Path(__file__).parent.parent / "README.md"
+HEADLINES = 14  # rows of the README, taken evenly from all parts
+HEAD = "| what | time | against | ratio | goal |\n| --- | --- | --- | --- | --- |"
 
 
-@dataclass(frozen=True)
-class Row:
-    """One comparison: what, how long it took, what it is compared with, and the goal for the ratio."""
-
-    what: str
-    measured: str
-    against: str
-    ratio: str
-    goal: str
-    met: bool
-
-
-def against_search(case: cases.Case) -> Iterator[Row]:
-    """One ε everywhere, eight classes, every edge its own."""
-    name, graph, fixed = case.name, case.graph, case.fixed
-    extend(graph, cases.UNIFORM, fixed)
-    mine = seconds(lambda: extend(graph, cases.UNIFORM, fixed))
-    limit = seconds(peers.breadth_first(case))
-    yield _slower("one ε", name, mine, "SciPy breadth-first search", limit, 3.0)
-    if name.endswith("grid"):
-        yield _faster(
-            "one ε", name, mine, "SciPy multi-source Dijkstra", seconds(peers.multi_source_dijkstra(case), 1), 3.0
-        )
-    yield _slower(
-        "balanced", name, seconds(lambda: balanced(graph, cases.UNIFORM)), "SciPy breadth-first search", limit, 3.0
-    )
-    classes = cases.eight_classes(case)
-    extend(graph, classes, fixed)
-    yield _slower("8 classes of (ε, δ)", name, seconds(lambda: extend(graph, classes, fixed), 3), "one ε", mine, 3.0)
-    own = cases.own_budgets(case)
-    extend(graph, own, fixed)
-    dijkstra = seconds(peers.multi_source_dijkstra(case, own.epsilon), 4)
-    yield _slower(
-        "every edge its own (ε, δ)",
-        name,
-        seconds(lambda: extend(graph, own, fixed), 8),
-        "SciPy multi-source Dijkstra",
-        dijkstra,
-        1.0,
-    )
-
-
-def doubling(half: cases.Case, whole: cases.Case) -> Iterator[Row]:
-    """How time grows when the graph doubles, beside SciPy's search: arrays that outgrow the caches cost both."""
-    searches = [seconds(peers.breadth_first(case), 4) for case in (half, whole)]
-    for what, budgets in (("one ε", None), ("every edge its own (ε, δ)", cases.own_budgets)):
-        times = []
-        for case in (half, whole):
-            privacy = cases.UNIFORM if budgets is None else budgets(case)
-            extend(case.graph, privacy, case.fixed)
-            times.append(seconds(lambda case=case, privacy=privacy: extend(case.graph, privacy, case.fixed), 6))  # type: ignore[misc] # bound now
-        against = f"{half.name} (SciPy's search grows {searches[1] / searches[0]:.2f}×)"
-        yield _slower(what, f"{whole.name} (doubled)", times[1], against, times[0], 2.3)
-
-
-def against_solvers() -> Iterator[Row]:
-    """The linear program, and the heterogeneous paper's own algorithm at a size it can finish."""
-    case = cases.dense_graph(2000)
-    graph = case.graph
-    rng = np.random.default_rng(5)
-    own = EdgePrivacy(rng.uniform(0.5, 2.0, len(graph.ends)), rng.uniform(1e-6, 1e-3, len(graph.ends)))
-    same = EdgePrivacy(np.full(len(graph.ends), 0.5), np.full(len(graph.ends), 1e-6))
-    for what, privacy, arrays in (("one ε", cases.UNIFORM, same), ("every edge its own (ε, δ)", own, own)):
-        program = peers.linear_program(graph, arrays.epsilon, arrays.delta, case.fixed)
-        mechanism = extend(graph, privacy, case.fixed)
-        assert np.abs(program().x - mechanism.table[:, 0]).max() < 1e-6
-        mine = seconds(lambda privacy=privacy: extend(graph, privacy, case.fixed), 20)  # type: ignore[misc] # bound now
-        yield _faster(what, case.name, mine, "HiGHS", seconds(program, 1), 1000.0)
-    small = cases.random_graph(200)
-    pure = EdgePrivacy(rng.uniform(0.5, 2.0, len(small.graph.ends)))
-    growth = {}
-    for (u, v), epsilon in zip(small.graph.ends.tolist(), pure.epsilon.tolist(), strict=True):
-        growth[u, v] = growth[v, u] = float(np.exp(epsilon))
-    fixed = {int(at): float(small.fixed[at]) for at in small.chosen}
-    paper = peers.paper_algorithm(small.graph, growth, fixed)
-    difference = np.abs(np.array(paper()) - extend(small.graph, pure, small.fixed).table[:, 0]).max()
-    assert difference < 1e-9, difference
-    yield _faster(
-        "every edge its own ε",
-        "random, 200 vertices",
-        seconds(lambda: extend(small.graph, pure, small.fixed)),
-        "the paper's algorithm",
-        seconds(paper, 1),
-        1.0,
-    )
-
-
-def rainbow_rows(case: cases.Case) -> Iterator[Row]:
-    """Five answers against two on the same graph, a region of depth 10^9, and a linear program."""
-    graph, rows = cases.five_answers(case)
-    rainbow.extend(graph, cases.UNIFORM, rows)
-    whole = seconds(lambda: rainbow.extend(graph, cases.UNIFORM, rows), 3)
-    bounds = seconds(lambda: envelope(graph, Budget(graph, cases.UNIFORM), cases.rows_array(graph, rows)), 3)
-    binary = seconds(lambda: extend(case.graph, cases.UNIFORM, case.fixed), 3)
-    yield _slower("5 answers, all bounds in one pass", case.name, bounds, "2 answers", binary, 4.0)
-    checked = seconds(lambda: verify(rainbow_table(case), case.graph, cases.UNIFORM), 1)
-    yield _slower(
-        "5 answers with the check of every edge", case.name, whole, "2 answers, checked", binary + checked, 4.0
-    )
-    row = [0.001, 0.015, 0.25, 0.5, 0.234]
-    deep = seconds(lambda: rainbow.at_distance(cases.UNIFORM, row, 10**9))
-    near = seconds(lambda: rainbow.at_distance(cases.UNIFORM, row, 1))
-    yield _slower("5 answers, closed form", "distance 10^9", deep, "distance 1", near, 2.0)
-    small = cases.four_answers(500)
-    start = time.perf_counter()
-    mechanism = rainbow.best(small, Privacy(1))
-    took = time.perf_counter() - start
-    gap = f"gap {mechanism.gap:.1e}"
-    yield Row("best truth by linear program, 500 vertices × 4 answers", _time(took), gap, "", "seconds", took < 60)
-
-
-def rainbow_table(case: cases.Case) -> Mechanism:
-    """The two-answer mechanism to check for comparison."""
-    mechanism: Mechanism = extend(case.graph, cases.UNIFORM, case.fixed)
-    return mechanism
-
-
-def memory() -> Iterator[Row]:
-    """Extra memory beyond the input arrays, against 40 bytes a vertex and 12 a directed edge."""
-    setup = "from benchmarks import cases; from tinct import extend; case = cases.cube(20); privacy = {}; "
-    for what, privacy in (
-        ("one ε", "cases.UNIFORM"),
-        ("8 classes of (ε, δ)", "cases.eight_classes(case)"),
-        ("every edge its own (ε, δ)", "cases.own_budgets(case)"),
-    ):
-        code = setup.format(privacy) + "run = lambda: extend(case.graph, privacy, case.fixed)"
-        extra = extra_memory(code)
-        if extra is not None:
-            allowed = 40 * 2**20 + 12 * 20 * 2**20
-            yield Row(
-                f"{what}: extra memory",
-                f"{extra / 1e6:.0f} MB on the 20-cube",
-                "40 B/vertex + 12 B/directed edge",
-                f"{extra / allowed:.2f}×",
-                "≤ 1×",
-                extra <= allowed,
-            )
-
-
-def main() -> None:
-    """Measure everything, print the table, write it down."""
+def main(wanted: list[str]) -> None:
+    """Measure, print, write down."""
     console = Console()
-    rows: list[Row] = []
-    whole = [cases.grid(2000), cases.cube(20), cases.random_graph(1_000_000)]
-    half = [cases.grid(1414), cases.cube(19), cases.random_graph(500_000)]
-    with console.status("measuring") as status:
-        for case in whole:
-            status.update(f"measuring {case.name}")
-            rows += against_search(case)
-        for smaller, larger in zip(half, whole, strict=True):
-            status.update(f"doubling {smaller.name}")
-            rows += doubling(smaller, larger)
-        status.update("measuring five answers")
-        rows += rainbow_rows(whole[2])
-        status.update("measuring solvers and memory")
-        rows += against_solvers()
-        rows += memory()
+    unknown = [name for name in wanted if name not in PARTS]
+    if unknown:
+        sys.exit(f"there is no part {unknown[0]!r}: choose from {', '.join(PARTS)}")
+    sections = _sections()
+    for name in wanted or PARTS:
+        rows: list[Row] = []
+        with console.status(f"measuring {PARTS[name]}"):
+            rows.extend(import_module(f"benchmarks.{name}").rows())
+        _show(console, rows)
+        sections[name] = _markdown(rows)
+    RESULTS.write_text(_document(sections), encoding="utf-8")
+    _write_readme(sections)
+
+
+def _show(console: Console, rows: list[Row]) -> None:
     table = Table(box=None, header_style="bold")
     for title in ("what", "time", "against", "ratio", "goal", ""):
         table.add_column(title)
     for row in rows:
         table.add_row(row.what, row.measured, row.against, row.ratio, row.goal, "met" if row.met else "MISSED")
     console.print(table)
-    RESULTS.write_text(_markdown(rows), encoding="utf-8")
-    console.print(f"Written: {RESULTS.relative_to(Path.cwd()) if RESULTS.is_relative_to(Path.cwd()) else RESULTS}")
-
-
-def _slower(what: str, where: str, mine: float, against: str, other: float, goal: float) -> Row:
-    ratio = mine / other
-    return Row(
-        f"{what}, {where}", _time(mine), f"{against}: {_time(other)}", f"{ratio:.2f}×", f"≤ {goal:g}×", ratio <= goal
-    )
-
-
-def _faster(what: str, where: str, mine: float, against: str, other: float, goal: float) -> Row:
-    ratio = other / mine
-    return Row(
-        f"{what}, {where}",
-        _time(mine),
-        f"{against}: {_time(other)}",
-        f"{ratio:,.0f}× faster",
-        f"≥ {goal:,g}×",
-        ratio >= goal,
-    )
-
-
-def _time(value: float) -> str:
-    return f"{value:.2f} s" if value >= 1 else f"{value * 1e3:.3g} ms"
 
 
 def _markdown(rows: list[Row]) -> str:
     names = ("numpy", "scipy", "numba")
-    lines = [
-        "# Benchmark results",
-        "",
+    stamp = (
         f"Measured {dt.date.today().isoformat()} on {machine()}; "
         + ", ".join(f"{name} {version(name)}" for name in names)
-        + ".",
-        "Times are the best of several runs of the whole public call, on the same arrays in the same process.",
-        "",
-        "| what | time | against | ratio | goal |",
-        "| --- | --- | --- | --- | --- |",
-    ]
-    lines += [
+        + "."
+    )
+    lines = [
         f"| {row.what} | {row.measured} | {row.against} | {row.ratio} | {row.goal}{'' if row.met else ' (missed)'} |"
         for row in rows
     ]
-    return "\n".join(lines) + "\n"
+    return "\n".join([stamp, "", HEAD, *lines, ""])
+
+
+def _sections() -> dict[str, str]:
+    """The parts that were measured before, by name."""
+    if not RESULTS.exists():
+        return {}
+    parts = re.split(r"^<!-- (\w+) -->\n## .*\n\n", RESULTS.read_text(encoding="utf-8"), flags=re.MULTILINE)
+    return dict(zip(parts[1::2], (text.rstrip("\n") + "\n" for text in parts[2::2]), strict=True))
+
+
+def _document(sections: dict[str, str]) -> str:
+    intro = (
+        "# Benchmark results\n\n`python -m benchmarks` measures all of it again. Times are the best of several runs "
+        "of the whole public call, on\nthe same data in the same process.\n\n"
+    )
+    order = [name for name in PARTS if name in sections]
+    return intro + "\n".join(f"<!-- {name} -->\n## {PARTS[name]}\n\n{sections[name]}" for name in order)
+
+
+def _write_readme(sections: dict[str, str]) -> None:
+    """Put a few rows of every part between the markers of the README."""
+    rows = []
+    for text in sections.values():
+        lines = [line for line in text.splitlines() if line.startswith("| ")][2:]
+        step = max(1, len(lines) * len(sections) // HEADLINES)
+        rows += [line for at, line in enumerate(lines) if at % step == 0 or line.endswith("(missed) |")]
+    readme = README.read_text(encoding="utf-8")
+    body = "\n".join([next(iter(sections.values())).splitlines()[0], "", HEAD, *rows])
+    README.write_text(
+        re.sub(
+            r"<!-- bench -->.*<!-- /bench -->", lambda _: f"<!-- bench -->\n{body}\n<!-- /bench -->", readme, flags=re.S
+        ),
+        encoding="utf-8",
+    )
 
 
 if __name__ == "__main__":
-    main()
+    main(sys.argv[1:])

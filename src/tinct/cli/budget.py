@@ -53,7 +53,7 @@ ScopeOption = Annotated[str | None, typer.Option("--scope", "-s", help="Only thi
     epilog=examples(
         "tinct budget init survey.db --epsilon 1",
         "tinct budget init survey.db -e 'ln 3' -d 1e-6 --composition advanced --slack 5e-7",
-        "tinct budget init survey.db -e 2 -d 1e-6 --composition accounting --plan '50 x 0.1' --plan '3 x 0.5, 1e-8'",
+        "tinct budget init survey.db -e 5 -d 1e-6 --composition accounting --plan '50 x 0.1' --plan '3 x 0.5, 1e-8'",
         "tinct budget init survey.db --scope staff --epsilon 0.5",
         "tinct budget init survey.db --epsilon 1 --partition 'ward=everybody is registered in one ward'",
     )
@@ -274,7 +274,7 @@ def _print_history(entries: list[Entry], total: int) -> None:
     table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 1))
     columns = [column for column in _SHOWN if any(_shown(entry, column) for entry in entries)]
     for column in columns:
-        text = column in ("question", "answer")
+        text = column in ("groups", "question", "answer")
         number = column in ("no.", "ε", "δ")
         table.add_column(
             column, justify="right" if number else "left", no_wrap=not text, ratio=2 if text else None, overflow="fold"

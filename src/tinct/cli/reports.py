@@ -13,7 +13,8 @@ from tinct.cli.progress import counted
 from tinct.errors import ParameterError
 
 if TYPE_CHECKING:
-    from tinct.local import Estimate, LocalMechanism
+    from tinct.local import LocalMechanism
+    from tinct.local.estimates import Estimate
 
 MechanismOption = Annotated[
     Path, typer.Option("--mechanism", "-m", help="A mechanism (.json), as 'tinct local design --output' writes.")

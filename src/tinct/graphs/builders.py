@@ -78,8 +78,8 @@ def box(sizes: Sequence[int], color: Color, *, vectorized: bool = False) -> Data
     >>> box((2, 3), lambda counts: sum(counts) >= 2).boundary_distance()
     array([1, 0, 0, 0, 0, 1], dtype=int32)
     """
-    for at, size in enumerate(sizes):
-        _require_whole(f"sizes[{at}]", size, at_least=1)
+    for axis, size in enumerate(sizes):
+        _require_whole(f"sizes[{axis}]", size, at_least=1)
     shape = tuple(map(int, sizes))
     require_memory(math.prod(shape), len(shape) * math.prod(shape), f"a box of {' × '.join(map(str, shape))}")
     at = np.arange(math.prod(shape), dtype=np.int32).reshape(shape)

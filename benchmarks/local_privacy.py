@@ -1,0 +1,108 @@
+"""Local privacy: designs against the linear program, reports against entropy and against other libraries."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+import time
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from benchmarks.measuring import seconds
+from benchmarks.rows import Row, faster, slower
+from tinct import local
+from tinct.local import streams
+from tinct.local.estimates import estimate_from
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+REPORTS = 10_000_000
+
+
+def rows() -> Iterator[Row]:
+    """Every comparison."""
+    yield from designing()
+    yield from privatising()
+    yield from estimating()
+
+
+def designing() -> Iterator[Row]:
+    """The cells theorem at k = 3,000 against the linear program over all 2^14 patterns, and when k doubles."""
+    rng = np.random.default_rng(2)
+
+    def pair(k: int) -> tuple[np.ndarray, np.ndarray]:
+        return rng.dirichlet(np.ones(k)), rng.dirichlet(np.ones(k))
+
+    p0, p1 = pair(14)
+    kl = local.Utility.parse("kl")
+
+    def worth(column: np.ndarray) -> float:
+        return kl.divergence(np.array([p0 @ column]), np.array([p1 @ column]))
+
+    start = time.perf_counter()
+    program = local.staircase(worth, 14, 1)
+    took = time.perf_counter() - start
+    assert abs((program.value or 0.0) - (local.optimal(p0, p1, 1).value or 1.0)) < 1e-9
+    big = pair(3000)
+    local.optimal(*big, 1)
+    mine = seconds(lambda: local.optimal(*big, 1), 3)
+    yield faster("optimal randomiser, 3,000 symbols", mine, "linear program over 2^14 patterns", took, 1.0)
+    for k in (3000, 10_000):
+        one, two = pair(k), pair(2 * k)
+        times = [seconds(partial(local.optimal, *both, 1), 3) for both in (one, two)]
+        yield slower(f"optimal randomiser, {2 * k:,} symbols (doubled)", times[1], f"{k:,} symbols", times[0], 4.5)
+
+
+def privatising() -> Iterator[Row]:
+    """Randomized response on ten million answers, against entropy and against what others call per answer."""
+    answers = np.random.default_rng(3).integers(0, 100, REPORTS)
+    mechanism = local.randomized_response(100, 1)
+    mechanism.privatize(answers[:10])
+    mine = seconds(lambda: mechanism.privatize(answers), 3)
+    yield slower(
+        "privatize 10 million answers of 100",
+        mine,
+        "reading 8 bytes each",
+        seconds(lambda: os.urandom(8 * REPORTS), 3),
+        3.0,
+    )
+    few = answers[:20_000].tolist()
+    from multi_freq_ldpy.pure_frequency_oracles.GRR import GRR_Client
+
+    GRR_Client(few[0], 100, 1.0)
+    other = seconds(lambda: [GRR_Client(value, 100, 1.0) for value in few], 1) * REPORTS / len(few)
+    yield faster("privatize 10 million answers of 100", mine, "multi-freq-ldpy (from 20,000)", other, 10.0)
+    from opendp import prelude as dp
+
+    dp.enable_features("contrib")
+    measurement = dp.m.make_randomized_response(list(range(100)), prob=mechanism.channel.high)  # type: ignore[attr-defined]
+    other = seconds(lambda: [measurement(value) for value in few[:5000]], 1) * REPORTS / 5000
+    yield faster("privatize 10 million answers of 100", mine, "OpenDP (from 5,000)", other, 1000.0)
+
+
+def estimating() -> Iterator[Row]:
+    """Estimates from 100 million reports in a file, against reading it."""
+    mechanism = local.randomized_response(100, 1)
+    block = mechanism.privatize(np.random.default_rng(4).integers(0, 100, REPORTS)).astype(np.int64)
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "reports.parquet"
+        with streams.report_writer(path) as write:
+            for _ in range(10):
+                write(block)
+
+        def read() -> int:
+            return sum(len(batch) for batch in streams.read_reports(path))
+
+        def whole() -> None:
+            seen, people = np.zeros(100, np.int64), 0
+            for batch in streams.read_reports(path):
+                seen += mechanism.randomiser.support(batch)
+                people += len(batch)
+            estimate_from(mechanism, seen, people)
+
+        whole()
+        yield slower("estimate from 100 million reports", seconds(whole, 2), "reading them", seconds(read, 2), 2.0)

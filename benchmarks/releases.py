@@ -1,0 +1,85 @@
+"""Certifying, sampling and asking: against the operating system's entropy and against DuckDB."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from benchmarks import cases
+from benchmarks.measuring import seconds
+from benchmarks.rows import Row, slower
+from tinct import Privacy, ask, exact
+from tinct.exact import sampler
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+DRAWS = 10_000_000
+ROWS = 10_000_000
+
+
+def rows() -> Iterator[Row]:
+    """Every comparison."""
+    yield from sampling()
+    yield from certifying()
+    yield from asking()
+
+
+def sampling() -> Iterator[Row]:
+    """Bulk draws against reading eight bytes of entropy for each."""
+    limit = seconds(lambda: os.urandom(8 * DRAWS), 3)
+    rng = np.random.default_rng(1)
+    line = exact.line(Privacy("0.5"))
+    positions = line.positions(rng.integers(-30, 30, DRAWS))
+    mine = seconds(lambda: sampler.draw_many(line.prefixes, positions), 3)
+    yield slower("10 million exact draws, 2 answers", mine, "os.urandom", limit, 2.0)
+    wide = np.sort(rng.integers(1, 2**62, (100, 8)), axis=1)
+    wide[:, -1] = 2**62
+    places = rng.integers(0, 100, DRAWS)
+    mine = seconds(lambda: sampler.draw_many(wide, places), 3)
+    yield slower("10 million exact draws, 8 answers", mine, "os.urandom", limit, 2.0)
+
+
+def certifying() -> Iterator[Row]:
+    """The integer extension and its proof, when the graph doubles."""
+    times = []
+    for n in (14, 15):
+        cube = cases.cube(n).graph
+        exact.balanced(cube, cases.UNIFORM)
+        times.append(seconds(partial(exact.balanced, cube, cases.UNIFORM), 2))
+    yield slower("integer optimum with proof, 15-cube (doubled)", times[1], "14-cube", times[0], 2.3)
+
+
+def asking() -> Iterator[Row]:
+    """One question about ten million rows against the same aggregation in plain SQL."""
+    import duckdb
+
+    with tempfile.TemporaryDirectory() as folder:
+        for suffix, limit in ((".parquet", 1.3), (".csv", 1.3)):
+            path = Path(folder) / f"claims{suffix}"
+            duckdb.sql(
+                f"COPY (SELECT (random() * 2000)::INTEGER AS cost, 'r' || (random() * 5000)::INTEGER AS region "
+                f"FROM range({ROWS})) TO '{path}'"
+            )
+            read = f"read_csv('{path}', all_varchar=true)" if suffix == ".csv" else f"'{path}'"
+            cost = "try_cast(cost AS DOUBLE)" if suffix == ".csv" else "cost"
+            sql = f"SELECT count(*) FILTER ({cost} > 1200), count(*) FILTER ({cost} <= 1200), count(*) FROM {read}"
+            question = "median(cost, above=1200)"
+            plain = seconds(partial(_sql, sql), 3)
+            mine = seconds(partial(ask, path, question, 1), 3)
+            yield slower(f"ask about 10 million rows, {suffix}", mine, "DuckDB's own aggregation", plain, limit)
+            plain = seconds(partial(_sql, sql.replace("SELECT", "SELECT region,") + " GROUP BY region"), 3)
+            mine = seconds(partial(ask, path, question, 1, "1e-6", by="region"), 3)
+            yield slower(f"ask for 5,001 groups of them, {suffix}", mine, "DuckDB's own aggregation", plain, limit)
+
+
+def _sql(text: str) -> list[tuple[object, ...]]:
+    import duckdb
+
+    with duckdb.connect() as connection:
+        return connection.sql(text).fetchall()

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 import naive
 import strategies
-from tinct._kernels import checks, levels, prefixes, propagate
+from tinct._kernels import cells, checks, grid, levels, prefixes, propagate
 from tinct._kernels.compiling import kernel
 
 FREE, FIXED = 2, propagate.FIXED
@@ -120,7 +120,7 @@ def test_every_kernel_is_tested_here():
     """Whoever adds a kernel adds its twin to this file."""
     found = {
         name
-        for module in (checks, levels, prefixes, propagate)
+        for module in (cells, checks, grid, levels, prefixes, propagate)
         for name, one in vars(module).items()
         if isinstance(one, kernel)
     }
@@ -134,6 +134,9 @@ def test_every_kernel_is_tested_here():
         "worst_fixed_edge",
         "boundary_levels",
         "component_labels",
+        "least_units",
+        "upper_units",
+        "best_split",  # its twin is in test_local.py, beside the linear program
     }
     assert found == {*SETTLING, *others}
 
@@ -536,3 +539,105 @@ def test_small_inputs_run_plain_until_the_compiled_version_is_at_hand(monkeypatc
             probe(np.zeros(size))
         assert called == ["plain", "compiled", "compiled"]
         called.clear()
+
+
+# the integer grid
+
+
+WORDS = [0, 1, 2, 3, 2**31, 2**32 - 1, 2**32, 2**32 + 1, 2**61 - 1, 2**61, 2**62 - 1, 2**62, 2**63 - 1]
+
+
+def _words(rng, count, largest):
+    """Whole numbers up to ``largest`` of every length, the awkward ones among them."""
+    found = [word for word in WORDS if word <= largest]
+    found += [word + step for word in (largest, largest // 2) for step in (-1, 0) if word + step >= 0]
+    found += [
+        int(rng.integers(0, 2 ** int(rng.integers(1, 64)), dtype=np.uint64)) % (largest + 1) for _ in range(count)
+    ]
+    return found
+
+
+def test_wide_products_and_quotients_equal_those_of_python():
+    """Two halves of 64 bits against integers of any length, on random and on awkward words below 2^63.
+
+    Divisors with a low half of ones make the first digit guessed too large, which the long division has to correct.
+    """
+    rng = np.random.default_rng(5)
+    words = _words(rng, 60, 2**63 - 1)
+    divisors = [*words, *(int(rng.integers(1, 2**31)) << 32 | 2**32 - 1 for _ in range(20))]
+    with np.errstate(over="ignore"):
+        for a in words:
+            for b in words:
+                high, low = grid.product(np.uint64(a), np.uint64(b))
+                assert int(high) << 64 | int(low) == a * b
+        for divisor in divisors:
+            for value in [*words, *(a * b for a, b in zip(words, reversed(words), strict=True))]:
+                for number in (value, max(divisor, 1) * 2**64 - 1 - value, value // max(divisor, 1) * divisor):
+                    if divisor and 0 <= number < divisor << 64:
+                        halves = np.uint64(number >> 64), np.uint64(number % 2**64)
+                        found = grid.quotient(*halves, np.uint64(divisor))
+                        assert tuple(map(int, found)) == divmod(number, divisor)
+
+
+def _exact_upper(a, up, down, shift, total):
+    """Ũ(a) by its definition, in Python's integers."""
+    left = max(0, total - a - shift)
+    return min(up * a // down + shift, total - -(-left * down // up), total)
+
+
+def test_units_of_a_neighbour_equal_the_definition_plain_and_compiled():
+    """Ũ on grids up to 2^62, R from 1 to 2^62 with 61-bit numerators and denominators, every kind of D: all exact."""
+    rng = np.random.default_rng(6)
+    for _ in range(250):
+        total = max(2, _words(rng, 1, 2**62)[-1] if rng.random() < 0.6 else int(rng.choice([2, 3, 12, 2**32, 2**62])))
+        down = max(1, _words(rng, 1, 2**60)[-1])
+        up = max(down, int(rng.choice([down, down + 1, 2 * down, min(2**62, total * down), 2**61])))
+        if rng.random() < 0.5:
+            up = down + int(rng.integers(0, 2 ** int(rng.integers(1, 61))))
+        shift = int(rng.choice([0, 0, 1, total // 1000, total - 1]))
+        values = np.array(_words(rng, 30, total), np.uint64)
+        arguments = [np.uint64(number) for number in (up, down, shift, total)]
+        tables = np.zeros((2, len(values)), np.uint64)
+        with np.errstate(over="ignore"):
+            grid.upper_units.plain(values, *arguments, tables[0])
+        grid.upper_units.compiled(values, *arguments, tables[1])
+        expected = [_exact_upper(a, up, down, shift, total) for a in values.tolist()]
+        assert tables[0].tolist() == expected
+        assert tables[1].tolist() == expected
+
+
+def test_least_units_equal_relaxation_plain_and_compiled():
+    """Dijkstra on its own heap against relaxing every edge until nothing changes, in Python's integers."""
+    for seed in range(120):
+        rng = np.random.default_rng(seed)
+        case = strategies.random_case(rng, at_most=25)
+        graph, total = case.graph, int(rng.choice([5, 1000, 2**32 + 5, 2**62]))
+        pairs = []
+        for _ in range(3):
+            down = int(rng.integers(1, 2**60))
+            pairs.append(
+                (down + int(rng.integers(0, 2**60) >> int(rng.integers(0, 60))), down, int(rng.integers(0, 3)))
+            )
+        numbers = rng.integers(0, 3, len(case.edges))
+        start = [int(rng.integers(0, total + 1)) if rng.random() < 0.4 else total for _ in range(case.n)]
+        steps = [
+            partial(_exact_upper, **dict(zip(("up", "down", "shift"), pairs[n], strict=True)), total=total)
+            for n in numbers
+        ]
+        expected = list(start)
+        while True:
+            before = list(expected)
+            for (u, v), step in zip(case.edges, steps, strict=True):
+                expected[v] = min(expected[v], step(expected[u]))
+                expected[u] = min(expected[u], step(expected[v]))
+            if expected == before:
+                break
+        ups, downs, shifts = np.array(pairs, np.uint64).T.copy()
+        for run in (plain, compiled):
+            units = np.array(start, np.uint64)
+            classes = numbers.astype(np.int32)[graph.edge_ids]
+            with np.errstate(over="ignore"):
+                run(grid.least_units)(
+                    graph.indptr, graph.indices, classes, ups, downs, shifts, units, np.uint64(total)
+                )  # fmt: skip
+            assert units.tolist() == expected, seed

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from tinct.cli import reports
 from tinct.cli.inputs import JsonOption, examples, stage
 from tinct.errors import FileError, ParameterError
 
@@ -57,6 +58,7 @@ class _Problem:
         "tinct local design survey.csv --epsilon 1",
         "tinct local design --p0 0.1,0.2,0.7 --p1 0.5,0.25,0.25 --epsilon 'ln 3' --utility chi2 --output m.json",
         "tinct local design --prior 0.5,0.3,0.1,0.1 --epsilon 2",
+        "tinct local design --mechanism randomized-response --symbols yes,no,unsure --epsilon 1 --output rr.json",
     ),
 )
 def design(
@@ -66,6 +68,18 @@ def design(
     p1: SecondOption = None,
     prior: PriorOption = None,
     utility: UtilityOption = "kl",
+    mechanism: Annotated[
+        str | None,
+        typer.Option(
+            "--mechanism",
+            help="Instead of the optimum, one with a name, for --symbols: randomized-response, subset-selection, "
+            "unary-encoding, local-hashing, hadamard-response or geometric.",
+            show_default=False,
+        ),
+    ] = None,
+    symbols: Annotated[
+        str | None, typer.Option("--symbols", help="With --mechanism: the possible answers.", show_default=False)
+    ] = None,
     output: Annotated[
         Path | None, typer.Option("--output", "-o", help="Write the mechanism (.json).", show_default=False)
     ] = None,
@@ -77,22 +91,27 @@ def design(
 
     if output is not None and output.suffix != ".json":
         raise ParameterError(f"--output must end in .json, got {str(output)!r}")
-    problem = _problem(file, p0, p1, prior)
-    with stage(f"Designing for {len(problem.p0):,} symbols"):
-        if problem.p1 is None:
-            mechanism = local.mutual_information(problem.p0, epsilon, symbols=problem.symbols)
-        else:
-            mechanism = local.optimal(problem.p0, problem.p1, epsilon, utility, symbols=problem.symbols)
+    if mechanism is not None or symbols is not None:
+        if any(given is not None for given in (file, p0, p1, prior)):
+            raise ParameterError("--mechanism and --symbols need no distributions: leave them out")
+        made = _named(mechanism, symbols, epsilon)
+    else:
+        problem = _problem(file, p0, p1, prior)
+        with stage(f"Designing for {len(problem.p0):,} symbols"):
+            if problem.p1 is None:
+                made = local.mutual_information(problem.p0, epsilon, symbols=problem.symbols)
+            else:
+                made = local.optimal(problem.p0, problem.p1, epsilon, utility, symbols=problem.symbols)
     with stage("Computing the certificate"):
-        described = document(mechanism)
+        described = document(made)
     if output is not None:
-        from tinct._files import write_atomically
+        from tinct.local.files import write_mechanism
 
-        write_atomically(output, json.dumps(described, ensure_ascii=False, indent=1) + "\n")
+        write_mechanism(made, output)
     if as_json:
         typer.echo(json.dumps(described, ensure_ascii=False, indent=2))
         return
-    _print_mechanism(mechanism, problem)
+    _print_mechanism(made)
     if output is not None:
         typer.echo(f"Written: {output}")
 
@@ -169,7 +188,32 @@ def regimes(
     _print_regimes(found)
 
 
+# collecting and analysing
+
+app.command("privatize", epilog=reports.PRIVATIZE_EXAMPLES)(reports.privatize)
+app.command("estimate", epilog=reports.ESTIMATE_EXAMPLES)(reports.estimate)
+app.command("test", epilog=reports.TEST_EXAMPLES)(reports.compare_hypotheses)
+
 # reading
+
+
+def _named(name: str | None, symbols: str | None, epsilon: str) -> LocalMechanism:
+    from tinct import local
+
+    makers = {
+        "randomized-response": local.randomized_response,
+        "subset-selection": local.subset_selection,
+        "unary-encoding": local.unary_encoding,
+        "local-hashing": local.local_hashing,
+        "hadamard-response": local.hadamard_response,
+        "geometric": local.geometric,
+    }
+    if name not in makers:
+        raise ParameterError(f"--mechanism must be one of {', '.join(makers)}, got {name!r}")
+    if symbols is None:
+        raise ParameterError("--mechanism needs --symbols, the possible answers separated by commas")
+    names = [part.strip() for part in symbols.split(",")]
+    return makers[name](len(names), epsilon, symbols=names)
 
 
 def _problem(file: Path | None, p0: str | None, p1: str | None, prior: str | None) -> _Problem:
@@ -217,17 +261,19 @@ def _read(file: Path) -> _Problem:
 # showing
 
 
-def _print_mechanism(mechanism: LocalMechanism, problem: _Problem) -> None:
+def _print_mechanism(mechanism: LocalMechanism) -> None:
     from rich.console import Console
     from rich.markup import escape
 
     console = Console(highlight=False, soft_wrap=True)
-    name = "mutual information" if problem.p1 is None else str(mechanism.utility)
+    title = "Optimal randomiser" if mechanism.value is not None else mechanism.name.capitalize()
     console.print(
-        f"[bold]Optimal randomiser[/bold] for {len(mechanism.symbols):,} symbols, ε = {mechanism.epsilon:.6g}, "
+        f"[bold]{title}[/bold] for {len(mechanism.symbols):,} symbols, ε = {mechanism.epsilon:.6g}, "
         f"{mechanism.channel.size_of_outputs()} outputs"
     )
-    console.print(f"{escape(name)}: {mechanism.value:.9g}")
+    if mechanism.value is not None:
+        name = "mutual information" if mechanism.hypotheses is None else str(mechanism.utility)
+        console.print(f"{escape(name)}: {mechanism.value:.9g}")
     certificate = mechanism.certificate
     if certificate is not None:
         console.print(f"no private randomiser has more than {certificate.upper_bound:.9g} ({certificate.method})")

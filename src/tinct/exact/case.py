@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tinct.exact.certificate import Terms
+from tinct.exact.certificate import Terms, written
 from tinct.exact.certified import Certified
 from tinct.exact.extension import KERNEL_LIMIT, extend_units
 from tinct.exact.grid import GridPair, grid_pairs
@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from tinct.privacy import Privacy
 
 LOSS = Fraction(1, 10**9)  # the probability that may be moved: what verify forgives in floats
+_FLOAT_RANGE = 1000  # bits of a whole number that a float can hold
+_FLOAT_ERROR = Fraction(1, 10**14)  # a distance of probabilities is off by a few 10^−16
 
 
 @dataclass(frozen=True)
@@ -83,7 +85,17 @@ class Case:
 
     def distance(self, rows: NDArray[Any], table: NDArray[np.float64]) -> float:
         """The largest change of any probability; floats are near enough to say how large a loss is."""
-        return float(np.abs(np.asarray(rows, np.float64) / float(self.total) - table).max(initial=0.0))
+        surplus = max(0, self.total.bit_length() - _FLOAT_RANGE)  # what floats could not hold and nobody would see
+        units = np.asarray(rows >> surplus if surplus else rows, np.float64)
+        return float(np.abs(units / float(self.total >> surplus) - table).max(initial=0.0))
+
+    def within(self, rows: NDArray[Any], table: NDArray[np.float64], loss: Fraction) -> bool:
+        """Whether no probability changes by more than ``loss``: in rationals where floats cannot tell."""
+        moved = Fraction(self.distance(rows, table))
+        if abs(moved - loss) > _FLOAT_ERROR:
+            return moved < loss
+        given = map(Fraction, table.ravel().tolist())
+        return all(abs(Fraction(n, self.total) - p) <= loss for n, p in zip(rows.ravel().tolist(), given, strict=True))
 
     def certified(self, rows: NDArray[Any], moved: float, progress: Callable[[int], None] | None) -> Certified:
         """The certificate, which proves itself."""
@@ -104,7 +116,7 @@ def terms_of(budgets: Sequence[Privacy], pairs: Sequence[GridPair]) -> tuple[Ter
 
 def _epsilon_text(privacy: Privacy) -> str:
     amount = privacy.exact_epsilon
-    return f"ln {amount.value}" if amount.is_log else str(amount.value)
+    return "ln " * amount.is_log + written(amount.value, "epsilon")
 
 
 def nearest_units(value: Fraction, total: int) -> int:

@@ -101,6 +101,8 @@ def prove(
     limits = [_limits(term, total) for term in terms]
     count = 0
     for count, (u, v, number) in enumerate(edges, start=1):
+        if not (0 <= u < len(rows) and 0 <= v < len(rows) and 0 <= number < len(limits)):
+            raise ParameterError(f"edge number {count - 1} must have two positions of rows and the number of its terms")
         up, down, allowed = limits[number]
         for one, other in ((u, v), (v, u)):
             # R = up/down, so everything is multiplied by down
@@ -137,19 +139,20 @@ def require_rows(rows: Sequence[Sequence[int]], total: int, vertices: Sequence[A
 
 def _limits(term: Terms, total: int) -> tuple[int, int, int]:
     if not 0 <= term.delta < 1:
-        raise ParameterError(f"delta must be a number in [0, 1), got {term.delta}")
+        raise ParameterError("delta must be a number in [0, 1)")
     if not term.growth >= 1:
-        raise ParameterError(f"growth must be at least 1, got {term.growth}")
+        raise ParameterError("growth must be at least 1")
     if not at_most_exp(term.growth, term.epsilon):
         raise ParameterError(f"growth {term.growth} is more than e to the power of epsilon = {term.epsilon}")
+    written(term.delta, "delta")
     return term.growth.numerator, term.growth.denominator, term.delta.numerator * total // term.delta.denominator
 
 
 def at_most_exp(growth: Fraction, epsilon: str) -> bool:
     """Whether ``growth`` ≤ e^ε, decided in rationals.
 
-    For rational ε the partial sums of Σ ε^k/k! rise to e^ε: one that reaches ``growth`` proves it. From k ≥ 2ε
-    on, what is left of the series is less than its last term, so a gap larger than that refutes it.
+    A logarithm needs one comparison. For rational ε, e^ε is enclosed ever more closely until ``growth`` is outside;
+    that ends, because e^ε is irrational unless ε = 0.
 
     >>> at_most_exp(Fraction(271828, 10**5), "1"), at_most_exp(Fraction(271829, 10**5), "1")
     (True, False)
@@ -160,25 +163,50 @@ def at_most_exp(growth: Fraction, epsilon: str) -> bool:
         return growth <= value
     if value > MAX_EPSILON:
         raise ParameterError(f"epsilon must be at most {MAX_EPSILON}")
-    p, q = value.numerator, value.denominator
-    total, term, scale, k = 1, 1, 1, 0  # the sum is total/scale, its last term is term/scale
-    while total * growth.denominator < growth.numerator * scale:
-        k += 1
-        term *= p
-        total = total * q * k + term
-        scale *= q * k
-        gap = growth.numerator * scale - total * growth.denominator
-        if k >= 2 * value and gap > term * growth.denominator:
+    places = 128
+    while True:
+        low, high = _around_exp(value, places)
+        if growth.numerator << places <= low * growth.denominator:
+            return True
+        if growth.numerator << places > high * growth.denominator:
             return False
-    return True
+        places *= 2
+
+
+def _around_exp(x: Fraction, places: int) -> tuple[int, int]:
+    """Integers with low ≤ 2^places·e^x ≤ high: one of them always rounded down, the other always up.
+
+    The series is summed for y = x/2^h < 1/256 and squared h times. Numbers of fixed length keep this quick even for
+    an x of a thousand digits, which exact rationals would not.
+    """
+    halvings = int(x).bit_length() + 8
+    step = (x.numerator << places) // (x.denominator << halvings)  # y is at least this and less than one more
+    low = high = least = most = 1 << places
+    count = 0
+    while most > 1:
+        count += 1
+        least = (least * step >> places) // count
+        most = -(-most * (step + 1) // (count << places))
+        low, high = low + least, high + most
+    high += 1  # each further term is less than half the one before, so all of them are less than the last: 1 unit
+    for _ in range(halvings):
+        low, high = low * low >> places, -(-high * high >> places)
+    return low, high
 
 
 def parse_rational(text: Any, what: str) -> Fraction:
     """A non-negative rational in lowest terms, as it must stand in a certificate: ``"3"`` or ``"3/2"``."""
     match = _RATIONAL.fullmatch(text) if isinstance(text, str) and len(text) <= 2 * _MAX_DIGITS else None
-    if match is None or len(match[1]) > _MAX_DIGITS or match[2] == "0":
+    if match is None or max(len(part or "") for part in match.groups()) > _MAX_DIGITS or not int(match[2] or 1):
         raise ParameterError(f"{what} must be a whole number or a fraction such as '3/2', as text")
     value = Fraction(int(match[1]), int(match[2] or 1))
     if str(value) != text:
         raise ParameterError(f"{what} must be written in lowest terms without leading zeros")
     return value
+
+
+def written(value: Fraction, what: str) -> str:
+    """A rational as ``parse_rational`` reads it, if it has no more digits than that takes."""
+    if max(abs(value.numerator), value.denominator) >= 10**_MAX_DIGITS:
+        raise ParameterError(f"{what} has more than {_MAX_DIGITS:,} digits: too many for a certificate")
+    return str(value)

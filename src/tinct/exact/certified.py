@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -35,7 +36,8 @@ class Certified:
         classes: For every edge the number of its terms.
         terms: The distinct promises (ε, R, δ).
         clamped: Whether the vertices are a stretch of a line whose ends stand for everything beyond them.
-        loss: How far the table is from the one it was made from, as a probability; 0 for one made on the grid.
+        loss: How far the table is from the one it was made from, as a probability; 0 for one made on the grid. Files
+            do not keep it: 0 after reading one.
     """
 
     vertices: Sequence[Any]
@@ -53,6 +55,14 @@ class Certified:
         if len(set(self.outputs)) != len(self.outputs):
             raise ParameterError("outputs must be distinct")
         object.__setattr__(self, "numerators", as_units(self.numerators, self.denominator))
+        if self.numerators.shape[1] != len(self.outputs):
+            raise ParameterError(f"every row must have {len(self.outputs)} entries, one for each output")
+        for name in ("ends", "classes"):
+            object.__setattr__(self, name, _frozen(np.array(getattr(self, name), np.int32)))
+        if self.clamped and not self._is_line():
+            raise ParameterError("only consecutive positions, each a neighbour of the next, can stand for a whole line")
+        if not self.terms:
+            raise ParameterError("a certificate needs at least one budget")
         object.__setattr__(self, "proof", check(self, progress=self.progress))
         object.__setattr__(self, "progress", None)
 
@@ -74,11 +84,17 @@ class Certified:
     def positions(self, vertices: Sequence[Any] | NDArray[Any]) -> NDArray[np.intp]:
         """The rows of many datasets."""
         own = self.vertices
+        if isinstance(vertices, np.ndarray) and vertices.ndim != 1:
+            raise ParameterError(f"datasets must be given as one list, not as an array of {vertices.ndim} dimensions")
         if isinstance(own, range) and isinstance(vertices, np.ndarray) and vertices.dtype.kind in "iu":
-            inside = np.clip(vertices, own[0], own[-1])
-            if not self.clamped and not np.array_equal(inside, vertices):
-                raise _stranger(self)
-            return np.asarray(inside - own[0], np.intp)
+            low, high = own[0], own[-1]
+            # a narrower type could not hold the ends of the range, or the differences below
+            if vertices.dtype != np.uint64 and max(-low, high) < _LARGEST_WORD:
+                inside = np.clip(vertices.astype(np.int64, copy=False), low, high)
+                if not self.clamped and not np.array_equal(inside, vertices):
+                    raise _stranger(self)
+                inside -= low
+                return inside.astype(np.intp, copy=False)
         return np.array([self._position(vertex) for vertex in vertices], np.intp)
 
     def truth(self, colors: Any) -> list[int]:
@@ -124,15 +140,20 @@ class Certified:
     def _position(self, vertex: Any) -> int:
         if self.clamped and isinstance(vertex, int | np.integer) and not isinstance(vertex, bool):
             vertex = min(max(int(vertex), self.vertices[0]), self.vertices[-1])
-        try:
+        with suppress(ValueError, TypeError):
             return self.vertices.index(vertex)
-        except (ValueError, TypeError):
-            raise _stranger(self) from None
+        # raised out here, so that no inner error that shows the dataset hangs on to it
+        raise _stranger(self)
+
+    def _is_line(self) -> bool:
+        steps = np.arange(len(self.numerators), dtype=np.int32)
+        consecutive = np.stack([steps[:-1], steps[1:]], axis=1)
+        return isinstance(self.vertices, range) and self.vertices.step == 1 and np.array_equal(self.ends, consecutive)
 
     @cached_property
     def prefixes(self) -> NDArray[Any]:
         """The prefix sums of every row, which the sampler bisects."""
-        return np.cumsum(self.numerators, axis=1)
+        return _frozen(np.cumsum(self.numerators, axis=1))
 
     @cached_property
     def _prefix_lists(self) -> list[list[int]]:
@@ -178,8 +199,12 @@ def as_units(rows: Any, total: int) -> NDArray[Any]:
         units = np.empty((len(rows), width), object)
         for at, row in enumerate(rows):
             units[at] = row
-    units.flags.writeable = False
-    return units
+    return _frozen(units)
+
+
+def _frozen(array: NDArray[Any]) -> NDArray[Any]:
+    array.flags.writeable = False
+    return array
 
 
 def named(vertices: Sequence[Any]) -> Sequence[Any]:

@@ -70,8 +70,8 @@ def certify(
     fixed = mechanism.fixed if isinstance(mechanism, Mechanism) and graph is mechanism.graph else None
     for attempt in (partial(_optimum, fixed=fixed), _closure, _mended):
         rows = attempt(case, table, loss=allowed)
-        if rows is not None and (moved := case.distance(rows, table)) <= allowed:
-            return case.certified(rows, moved, progress)
+        if rows is not None and case.within(rows, table, allowed):
+            return case.certified(rows, case.distance(rows, table), progress)
     raise _refusal(case, table, privacy, allowed)
 
 
@@ -138,7 +138,8 @@ def _by_order(case: Case, table: Table, loss: Fraction) -> Rows:
         return None
     codes, distance, palette = graph.coloring.codes, graph.boundary_distance(), graph.coloring.palette
     present = np.unique(codes).tolist()
-    heads = [int(np.argmax((codes == code) & (distance <= 0))) for code in present]
+    nearness = np.where(distance < 0, 1, np.where(distance == 0, 2, 0))  # a piece without boundary is the last resort
+    heads = [int(np.argmax((codes == code) * nearness)) for code in present]
     number = {code: at for at, code in enumerate(present)}
     meeting = {(number[a], number[b], 0) for a, b in np.unique(codes[graph.boundary().ends], axis=0).tolist()}
     try:

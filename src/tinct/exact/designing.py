@@ -8,7 +8,7 @@ import numpy as np
 
 from tinct.binary import extend as propose
 from tinct.binary.extension import require_two_colors
-from tinct.errors import NotPrivate
+from tinct.errors import NotPrivate, ParameterError
 from tinct.exact.case import Case, nearest_units
 from tinct.exact.grid import DEFAULT_BITS, units
 from tinct.privacy.amounts import rational
@@ -67,6 +67,9 @@ def extend(
     wanted = {
         graph.position(vertex): rational(value, f"the value of {vertex!r:.60}") for vertex, value in fixed.items()
     }
+    for at, value in wanted.items():
+        if not 0 <= value <= 1:
+            raise ParameterError(f"the value of {graph.vertices[at]!r:.60} must be a probability in [0, 1]")
     given: Any = {graph.vertices[at]: (float(value), float(1 - value)) for at, value in wanted.items()}
     proposal = propose(graph, privacy, given)  # refuses contradictions, uncovered edges and what is no probability
     case = Case.of(graph, privacy, units(bits, total))

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tinct._files import json_text, read_text, reading, strict_json, suffix_of, write_atomically
-from tinct.errors import FileError, ParameterError
+from tinct._files import json_text, read_bytes, reading, strict_json, suffix_of, write_atomically
+from tinct.errors import FileError, NotPrivate, ParameterError
 from tinct.exact.certificate import Terms, parse_rational
 from tinct.exact.certified import Certified
 from tinct.graphs.documents import require_fields, require_schema
@@ -81,7 +81,7 @@ def _fields(certified: Certified) -> dict[str, Any]:
 def read_certificate(path: FilePath, progress: Callable[[int], None] | None = None) -> Certified:
     """Read a certificate and prove it again; whatever is odd about the file is a FileError."""
     suffix_of(path, (".json",))
-    text = read_text(path)
+    text = _exact_text(path)
     document = strict_json(text, path)
     require_schema(document, path, SCHEMA)
     shared = ("schema", "outputs", "budgets", "denominator", "rows", "digest")
@@ -89,13 +89,24 @@ def read_certificate(path: FilePath, progress: Callable[[int], None] | None = No
     require_fields(
         document, path, "the certificate", required=(*shared, *graph), optional=("budget_of_edge",)
     )  # fmt: skip
-    with reading(path, "the certificate"):
-        certified = _certified(document, progress)
+    try:
+        with reading(path, "the certificate"):
+            certified = _certified(document, progress)
+    except NotPrivate as error:
+        raise FileError(f"{path}: the certificate is wrong: {error}") from error
     if document["digest"] != certified.id:
         raise FileError(f"{path}: the digest does not fit the content: the file was changed after it was written")
     if text != _text(certified):
         raise FileError(f"{path}: the file is not spelled as a certificate is written: it was edited")
     return certified
+
+
+def _exact_text(path: FilePath) -> str:
+    """The text of a UTF-8 file; a byte order mark stays in it, for it is not part of a certificate."""
+    try:
+        return read_bytes(path).decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise FileError(f"{path}: this is not UTF-8 text (byte {error.start:,})") from None
 
 
 def _certified(document: dict[str, Any], progress: Callable[[int], None] | None) -> Certified:
@@ -105,8 +116,6 @@ def _certified(document: dict[str, Any], progress: Callable[[int], None] | None)
     rows = [[_whole(entry, f"rows[{at}]") for entry in _list(row, f"rows[{at}]")] for at, row in _listed(document)]
     vertices, ends = _graph(document, len(rows))
     classes = _classes(document.get("budget_of_edge"), len(ends), len(terms))
-    if any(len(row) != len(outputs) for row in rows):
-        raise ParameterError(f"every row must have {len(outputs)} entries, one for each output")
     return Certified(
         vertices, outputs, rows, total, ends, classes, terms, clamped="line" in document, progress=progress
     )

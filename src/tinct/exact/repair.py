@@ -15,7 +15,7 @@ from tinct.errors import NotPrivate
 from tinct.exact.certificate import prove
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from tinct.exact.certificate import Terms
 
@@ -37,26 +37,31 @@ def _rounded_row(row: Sequence[Fraction], total: int) -> list[int]:
 
 
 def repaired(rows: Rows, total: int, edges: Sequence[tuple[int, int, int]], terms: Sequence[Terms], loss: Any) -> Rows:
-    """The rows with the fewest units mixed in that make them private.
+    """The rows with the fewest units mixed in that make them private on every edge.
 
     Raises:
         NotPrivate: Even ``loss``, the probability that may be moved in a row, is not enough.
     """
+    least = min((term.growth for term in terms), default=Fraction(2))
+    return mended(rows, total, least, loss, lambda tried: prove(tried, total, edges, terms, range(len(rows))))
+
+
+def mended(rows: Rows, total: int, growth: Fraction, loss: Any, check: Callable[[Rows], Any]) -> Rows:
+    """The rows with the fewest units mixed in for which ``check`` does not raise NotPrivate; ``growth`` is R."""
     width = len(rows[0])
     limit = int(Fraction(loss) * total) // width
-    least = min((term.growth for term in terms), default=Fraction(2))
     # two entries rounded by up to `width` units each, against (R − 1)·c
-    first = ceil((width + 1) * (least + 1) / (least - 1)) if least > 1 else limit
+    first = ceil((width + 1) * (growth + 1) / (growth - 1)) if growth > 1 else limit
     mixed = 0
     while True:
-        mended = [_mixed_row(row, mixed, total) for row in rows] if mixed else rows
+        tried = [_mixed_row(row, mixed, total) for row in rows] if mixed else rows
         try:
-            prove(mended, total, edges, terms, range(len(rows)))
+            check(tried)
         except NotPrivate:
             if mixed >= limit:
                 raise
         else:
-            return mended
+            return tried
         mixed = min(limit, mixed * _FASTER if mixed else first)
 
 

@@ -77,11 +77,12 @@ def draw_many(prefixes: NDArray[Any], rows: NDArray[Any], read: Read = entropy) 
     steps = _steps(prefixes.astype(np.uint64))
     for start in range(0, len(rows), _BATCH):
         batch = rows[start : start + _BATCH]
-        _place_many(_below_many(bound, len(batch), read), steps, batch, answers[start : start + _BATCH])
+        _place_many(below_many(bound, len(batch), read), steps, batch, answers[start : start + _BATCH])
     return answers
 
 
-def _below_many(bound: int, count: int, read: Read) -> NDArray[np.uint64]:
+def below_many(bound: int, count: int, read: Read = entropy) -> NDArray[np.uint64]:
+    """Uniform integers in [0, bound), for bounds up to 2^63: eight bytes for every attempt."""
     mask = np.uint64((1 << (bound - 1).bit_length()) - 1)
     drawn = np.frombuffer(read(8 * count), np.uint64) & mask
     if bound - 1 != int(mask):

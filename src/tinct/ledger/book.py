@@ -120,8 +120,7 @@ class Ledger:
         """The largest single charge that would still be granted."""
         with self._reading() as session:
             found = self._scope(session, scope)
-            used = Usage.read(session, found).used
-        return rule_of(found).left(used)
+            return rule_of(found).left(Usage.read(session, found).used)
 
     def history(self, scope: str | None = None) -> list[Entry]:
         """Every charge, the oldest first: who asked what when, its cost and its answer."""
@@ -208,6 +207,9 @@ class Ledger:
             raise ParameterError(f"partition {charge.partition!r} is not declared: use add_partition first")
         usage = Usage.read(session, scope, charge.partition, charge.groups)
         rule = rule_of(scope)
+        if not usage.used["epsilon"] and as_written(asked) == scope.written and charge.epsilon > scope.epsilon:
+            # the whole of a budget such as ln 3 in one charge: the same number, kept from below and charged from above
+            charge = replace(charge, epsilon=scope.epsilon, points=((scope.epsilon, charge.delta),))
         after = self._checked(usage, rule, scope, charge, asked)
         answer = _recordable(draw())
         return after.record(session, charge, answer)

@@ -110,7 +110,7 @@ class CellRandomiser(Randomiser):
     def push(self, frequencies: NDArray[np.float64]) -> NDArray[np.float64]:
         """The distribution of a report, from that of the symbols."""
         low, high = self.other / self.total, self.own / self.total
-        return low + (high - low) * np.bincount(self.cell_of, frequencies, self.count)
+        return np.asarray(low + (high - low) * np.bincount(self.cell_of, frequencies, self.count), np.float64)
 
     def pull(self, weights: NDArray[np.float64]) -> NDArray[np.float64]:
         """For each symbol the mean of weights on the outputs."""

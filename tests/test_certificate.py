@@ -1,0 +1,672 @@
+"""The certificate: it says private exactly when the definition does, and no edited file gets past it.
+
+``TINCT_EVIDENCE=1`` raises the number of instances to what the documentation claims.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.util
+import json
+import os
+import random
+import subprocess
+import sys
+from copy import deepcopy
+from fractions import Fraction
+from pathlib import Path
+
+import mpmath
+import numpy as np
+import pytest
+
+import naive
+import strategies
+from tinct import DatasetGraph, FileError, NotPrivate, ParameterError, Privacy, balanced, exact, graphs, rainbow
+from tinct.exact import certificate
+from tinct.exact.certificate import BrokenEdge, Terms, at_most_exp, parse_rational, prove
+from tinct.exact.certified import Certified
+from tinct.exact.grid import GridPair
+from tinct.exact.operator import best_neighbor
+from tinct.graphs import EdgeClasses
+
+FULL = os.environ.get("TINCT_EVIDENCE") == "1"
+TOOL = Path(__file__).parent.parent / "tools" / "check_certificate.py"
+TOTALS = [2, 3, 5, 12, 1000, 2**20, 2**62 - 1, 2**62, 2**62 + 1, 2**64, 3**50, 2**200]
+
+
+def several(few, many):
+    """How many instances: a few, or as many as the documentation claims."""
+    return many if FULL else few
+
+
+# twins
+
+
+def spelled(fields):
+    """The fields as a certificate is written, without its digest."""
+    lines = [f'"{k}": {json.dumps(v, ensure_ascii=False, separators=(",", ":"))}' for k, v in fields.items()]
+    return "{\n" + ",\n".join(lines) + "\n}\n"
+
+
+def signed(fields):
+    """The whole file, with the digest that belongs to it: what an attacker would write."""
+    content = {name: value for name, value in fields.items() if name != "digest"}
+    return spelled({**content, "digest": hashlib.sha256(spelled(content).encode()).hexdigest()})
+
+
+def private_by_definition(rows, total, edges, terms):
+    """Pr[S] ≤ R·Pr′[S] + D/N for all events, on all edges, in both directions, in exact arithmetic."""
+    for u, v, number in edges:
+        allowed = terms[number].delta.numerator * total // terms[number].delta.denominator
+        for one, other in ((rows[u], rows[v]), (rows[v], rows[u])):
+            if naive.hockey_stick(one, other, terms[number].growth) > allowed:
+                return False
+    return True
+
+
+@pytest.fixture(scope="module")
+def tool():
+    """The independent checker as a module."""
+    spec = importlib.util.spec_from_file_location("check_certificate", TOOL)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def tool_accepts(tool, path):
+    """Whether the independent checker finds the file private."""
+    try:
+        return tool.check(path).startswith("PRIVATE")
+    except (SystemExit, ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError):
+        return False
+
+
+def library_accepts(path):
+    """Whether the library loads the file; any refusal must be a FileError."""
+    try:
+        Certified.from_json(path)
+    except FileError:
+        return False
+    return True
+
+
+# the proof
+
+
+def _random_row(rng, total, width):
+    cuts = sorted(rng.randint(0, total) for _ in range(width - 1))
+    return [b - a for a, b in zip([0, *cuts], [*cuts, total], strict=True)]
+
+
+def _random_terms(rng, total):
+    growth = rng.choice([Fraction(1), Fraction(101, 100), Fraction(3, 2), Fraction(2), Fraction(7), Fraction(1000)])
+    delta = rng.choice(
+        [Fraction(0), Fraction(0), Fraction(1, 7), Fraction(rng.randint(0, 3), max(4, total)), Fraction(1, 10**6)]
+    )
+    return Terms(f"ln {growth}", growth, delta)
+
+
+def _near(rng, row, term, total):
+    """A row next to ``row``: the same, the best one, the best one with units moved, or any."""
+    pair = GridPair(total, term.growth, int(term.delta * total))
+    order = rng.sample(range(len(row)), len(row))
+    best = best_neighbor(pair, [row[at] for at in order])
+    found = [0] * len(row)
+    for at, units in zip(order, best, strict=True):
+        found[at] = units
+    kind = rng.randrange(4)
+    if kind == 0:
+        return list(row)
+    if kind == 3:
+        return _random_row(rng, total, len(row))
+    if kind == 2:
+        giver, taker = rng.choice([at for at, units in enumerate(found) if units]), rng.randrange(len(row))
+        found[giver] -= 1
+        found[taker] += 1
+    return found
+
+
+def _random_table(rng):
+    total, width, n = rng.choice(TOTALS), rng.randint(2, 4), rng.randint(2, 4)
+    terms = [_random_terms(rng, total) for _ in range(rng.randint(1, 3))]
+    rows, edges = [_random_row(rng, total, width)], []
+    for v in range(1, n):
+        u, number = rng.randrange(v), rng.randrange(len(terms))
+        rows.append(_near(rng, rows[u], terms[number], total))
+        edges.append((u, v, number) if rng.random() < 0.5 else (v, u, number))
+    if n > 2 and rng.random() < 0.3:
+        edges.append((0, n - 1, rng.randrange(len(terms))))
+    return rows, total, list({(min(u, v), max(u, v)): (u, v, number) for u, v, number in edges}.values()), terms
+
+
+def _document(rows, total, edges, terms):
+    fields = {
+        "schema": "tinct/certificate@1",
+        "outputs": [f"o{at}" for at in range(len(rows[0]))],
+        "vertices": [f"v{at}" for at in range(len(rows))],
+        "edges": [[u, v] for u, v, _ in edges],
+        "budgets": [{"epsilon": t.epsilon, "growth": str(t.growth), "delta": str(t.delta)} for t in terms],
+    }
+    if len(terms) != 1:
+        fields["budget_of_edge"] = [number for *_, number in edges]
+    return {**fields, "denominator": str(total), "rows": [[str(n) for n in row] for row in rows]}
+
+
+def test_the_proof_agrees_with_the_definition_of_privacy(tool, tmp_path):
+    """Random tables of 2 to 4 answers, private and not, N from 2 to 2^200: no disagreement in either direction.
+
+    10,000 of them with evidence. Every 20th goes through a file, where the library and the independent checker
+    have to agree as well.
+    """
+    rng = random.Random(1)
+    private = 0
+    count = several(2500, 10_000)
+    path = tmp_path / "table.json"
+    for at in range(count):
+        rows, total, edges, terms = _random_table(rng)
+        expected = private_by_definition(rows, total, edges, terms)
+        try:
+            proof = prove(rows, total, edges, terms, range(len(rows)))
+        except NotPrivate as error:
+            found = False
+            broken = error.witness
+            assert isinstance(broken, BrokenEdge)
+            u, v = broken.edge
+            (number,) = {number for a, b, number in edges if {a, b} == {u, v}}
+            assert naive.hockey_stick(rows[u], rows[v], terms[number].growth) == broken.excess > broken.allowed
+        else:
+            found = True
+            assert (proof.edges, proof.inequalities, proof.total) == (len(edges), 2 * len(edges), total)
+        assert found == expected
+        private += found
+        if at % 20 == 0:
+            path.write_text(signed(_document(rows, total, edges, terms)), encoding="utf-8")
+            assert library_accepts(path) == expected
+            assert tool_accepts(tool, path) == expected
+    assert 0.2 * count < private < 0.8 * count
+
+
+def _tight(rng):
+    """A grid optimum on a random graph, and its fixed vertices: balanced, extended, or certified from floats."""
+    case = strategies.random_case(rng, at_most=8)
+    graph, total = case.graph, int(rng.choice([50, 10**4, 2**40, 2**62]))
+    kind = int(rng.integers(3))
+    boundary = sorted(naive.boundary_vertices(case.edges, case.codes))
+    if kind == 0:
+        return case, exact.balanced(graph, case.privacy, total=total), boundary
+    if kind == 1:
+        return case, exact.certify(balanced(graph, case.privacy), total=total), boundary
+    floats = balanced(graph, case.privacy).table[:, 0]
+    share = float(rng.random())
+    values = share * floats + (1 - share) * 0.5
+    fixed = {v: float(values[v]) for v in strategies.random_hitting_set(rng, case)}
+    return case, exact.extend(graph, case.privacy, fixed, total=total), sorted(fixed)
+
+
+def test_one_unit_more_truth_outside_the_fixed_set_is_rejected():
+    """Optimal tables are tight: raise the truth of any single free vertex by one unit and the proof fails.
+
+    10,000 tables with evidence; hitting sets are often proper subsets of the boundary.
+    """
+    rng = np.random.default_rng(2)
+    raised = tables = subsets = 0
+    wanted = several(500, 10_000)
+    while tables < wanted:
+        case, certified, fixed = _tight(rng)
+        rows, total = certified.rows, certified.denominator
+        free = [v for v in set(range(case.n)) - set(fixed) if rows[v][case.codes[v]] < total]
+        if not free:
+            continue
+        tables += 1
+        subsets += set(fixed) < naive.boundary_vertices(case.edges, case.codes)
+        for v in free:
+            changed = deepcopy(rows)
+            changed[v][case.codes[v]] += 1
+            changed[v][1 - case.codes[v]] -= 1
+            with pytest.raises(NotPrivate):
+                prove(changed, total, certified.edges(), certified.terms, certified.vertices)
+            raised += 1
+    assert raised >= tables
+    assert subsets > tables // 20
+
+
+def test_growth_is_compared_with_the_exponential_exactly(tool):
+    """One unit in the last of 10 to 1,200 digits above e^ε is too much, one below is not: against mpmath.
+
+    The independent checker decides the same, by other means.
+    """
+    rng = random.Random(3)
+    for digits in (10, 20, 60, *([300, 1200] if FULL else [200])):
+        with mpmath.workdps(2 * digits + 400):
+            for epsilon in (Fraction(1), Fraction(1, 3), Fraction("699.9"), Fraction(rng.randint(1, 10**9), 10**8)):
+                true = mpmath.exp(mpmath.mpf(epsilon.numerator) / epsilon.denominator)
+                below = int(mpmath.floor(true * 10**digits))
+                if len(str(below)) > 1300:
+                    continue
+                for units, expected in ((below, True), (below + 1, False)):
+                    growth = Fraction(units, 10**digits)
+                    assert at_most_exp(growth, str(epsilon)) is expected
+                    assert tool.below_exp(growth, str(epsilon)) is expected
+    assert at_most_exp(Fraction(1), "0")
+    assert not at_most_exp(1 + Fraction(1, 10**1200), "0")
+    assert at_most_exp(Fraction(3, 2), "ln 3/2")
+    assert not at_most_exp(Fraction(3, 2) + Fraction(1, 10**1200), "ln 3/2")
+
+
+def test_a_growth_that_agrees_with_the_exponential_to_a_thousand_digits_is_decided():
+    """An ε of 1,290 digits and an R that agrees with e^ε to 900: no hanging."""
+    q = 10**1290 + 7
+    epsilon = Fraction(699 * q + 12345, q)
+    with mpmath.workdps(2000):
+        units = int(mpmath.floor(mpmath.exp(mpmath.mpf(epsilon.numerator) / q) * 10**900))
+    assert at_most_exp(Fraction(units, 10**900), str(epsilon))
+    assert not at_most_exp(Fraction(units + 1, 10**900), str(epsilon))
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", "x", "-1", "+1", "1.5", "1e3", "01", "2/4", "3/1", "0/5", "1/0", "1/00", "1/", "/1", " 1", "1 ", "1\n", "１",
+     "1/-2", "9" * 1301, "1/" + "9" * 1301, "1" * 10**6, None, 1, 1.5, True, ["1"], b"1"],
+)  # fmt: skip
+def test_rationals_have_one_spelling(text):
+    """Whole numbers or fractions in lowest terms, as text of up to 1,300 digits; nothing else is read."""
+    with pytest.raises(ParameterError):
+        parse_rational(text, "growth")
+
+
+@pytest.mark.parametrize(
+    ("change", "match"),
+    [
+        ({"total": 1}, "denominator"),
+        ({"total": 4.0}, "denominator"),
+        ({"total": True}, "denominator"),
+        ({"rows": []}, "rows"),
+        ({"rows": [[4, 0]]}, "rows"),
+        ({"rows": [[4, 0], [4]]}, "row"),
+        ({"rows": [[3, 0], [4, 0]]}, "sum"),
+        ({"rows": [[5, -1], [4, 0]]}, "negative"),
+        ({"rows": [[4.0, 0.0], [4, 0]]}, "whole"),
+        ({"rows": [[True, 3], [4, 0]]}, "whole"),
+        ({"edges": [(0, 2, 0)]}, "edge number 0"),
+        ({"edges": [(-1, 0, 0)]}, "edge number 0"),
+        ({"edges": [(0, 1, 1)]}, "edge number 0"),
+        ({"edges": [(0, 1, -1)]}, "edge number 0"),
+        ({"terms": [Terms("ln 2", Fraction(3), Fraction(0))]}, "growth"),
+        ({"terms": [Terms("ln 2", Fraction(1, 2), Fraction(0))]}, "growth"),
+        ({"terms": [Terms("1", Fraction(2718281829, 10**9), Fraction(0))]}, "growth"),
+        ({"terms": [Terms("ln 2", Fraction(2), Fraction(1))]}, "delta"),
+        ({"terms": [Terms("ln 2", Fraction(2), Fraction(-1, 2))]}, "delta"),
+        ({"terms": [Terms("nan", Fraction(2), Fraction(0))]}, "epsilon"),
+        ({"terms": [Terms("701", Fraction(2), Fraction(0))]}, "epsilon"),
+        ({"terms": [Terms("ln 0", Fraction(1), Fraction(0))]}, "growth"),
+        ({"terms": [Terms("ln 2", Fraction(2), Fraction(1, 10**1300))]}, "delta"),
+    ],
+)
+def test_what_is_no_table_is_not_proved(change, match):
+    """Rows, positions and terms are checked before any inequality."""
+    good = {
+        "rows": [[4, 0], [4, 0]],
+        "total": 4,
+        "edges": [(0, 1, 0)],
+        "terms": [Terms("ln 2", Fraction(2), Fraction(0))],
+    }
+    arguments = {**good, **change}
+    with pytest.raises(ParameterError, match=match):
+        prove(*arguments.values(), ["a", "b"])
+
+
+def test_proofs_say_what_they_prove():
+    """The guarantee in words, with budgets as people write them."""
+    line = graphs.line(2, 2)
+    assert str(exact.balanced(line, Privacy("ln 2", "0.01")).proof) == (
+        "ε = ln 2, δ = 0.01, exactly: 6 exact inequalities hold on 3 edges, rows of 2^62 units"
+    )
+    assert exact.balanced(line, Privacy(0.1), total=1000).guarantee == "ε = 0.1, exactly"
+    assert exact.balanced(line, Privacy("1/3")).guarantee == "ε = 1/3, exactly"
+    classes = EdgeClasses([Privacy(1), Privacy(2)], [0, 1, 0])
+    assert exact.balanced(line, classes).guarantee == "each edge within its own budget, 2 different ones"
+
+
+def test_progress_is_reported(monkeypatch):
+    """Now and then, with the number of edges proved."""
+    monkeypatch.setattr(certificate, "_PROGRESS", 4)
+    seen = []
+    exact.balanced(graphs.line(5, 5), Privacy(1), bits=20, progress=seen.append)
+    assert seen == [4, 8]
+
+
+# making one
+
+
+LINE = {
+    "vertices": range(2),
+    "outputs": ("a", "b"),
+    "numerators": [[3, 1], [2, 2]],
+    "denominator": 4,
+    "ends": np.array([[0, 1]]),
+    "classes": np.array([0]),
+    "terms": (Terms("ln 2", Fraction(2), Fraction(0)),),
+}
+
+
+def test_a_certified_table_proves_itself_when_it_is_made():
+    """There is no way around the proof: not by the constructor, not by the arrays it holds."""
+    certified = Certified(**LINE)
+    assert certified.proof.inequalities == 2
+    with pytest.raises(NotPrivate):
+        Certified(**{**LINE, "numerators": [[4, 0], [2, 2]]})
+    for array in (certified.numerators, certified.prefixes, certified.ends, certified.classes):
+        with pytest.raises(ValueError, match="read-only"):
+            array[0] = 0
+    given = np.array(LINE["numerators"])
+    copied = Certified(**{**LINE, "numerators": given})
+    given[0] = [4, 0]
+    assert copied.rows == LINE["numerators"]
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"outputs": ("a",)},
+        {"outputs": ("a", "b", "c")},
+        {"outputs": ("a", "a")},
+        {"numerators": [[3, 1]]},
+        {"numerators": [[3.0, 1.0], [2, 2]]},
+        {"numerators": np.array([[3.0, 1.0], [2.0, 2.0]])},
+        {"numerators": []},
+        {"numerators": [[3, 1], [2, 2, 0]]},
+        {"ends": np.array([[0, 2]])},
+        {"ends": np.array([[-1, 0]])},
+        {"classes": np.array([1])},
+        {"terms": ()},
+        {"terms": (), "ends": np.empty((0, 2)), "classes": np.empty(0)},
+        {"clamped": True, "ends": np.empty((0, 2)), "classes": np.empty(0)},
+        {"clamped": True, "vertices": ["x", "y"]},
+        {"clamped": True, "vertices": range(0, 4, 2)},
+    ],
+)
+def test_parts_that_do_not_fit_together_are_refused(change):
+    """Widths, positions, classes, and lines that are none."""
+    with pytest.raises(ParameterError):
+        Certified(**{**LINE, **change})
+
+
+# files
+
+
+def _certificates():
+    cube = graphs.hypercube(3, lambda bits: sum(bits) >= 2)
+    odd = DatasetGraph([("ä b", (1, "x")), ((1, "x"), 2.5)], {"ä b": True, (1, "x"): False, 2.5: False})
+    orders = graphs.rankings(3, "abc")
+    yield exact.balanced(graphs.line(2, 2), Privacy("ln 2"), total=12)
+    yield exact.balanced(cube, Privacy(0.1, 1e-6))
+    yield exact.balanced(cube, EdgeClasses([Privacy("1/3"), Privacy("ln 3/2", "0.01")], np.arange(12) % 2))
+    yield exact.balanced(odd, Privacy(1), bits=100)
+    yield exact.certify(rainbow.extend(orders, Privacy(1), rainbow.balanced_boundary(orders, Privacy(1))))
+    yield exact.line(Privacy("ln 2"), bits=10)
+    yield exact.ray(Privacy("ln 2", "1/16"), outputs=(1, 0))
+    yield Certified(**{**LINE, "numerators": [[3, 1]], "vertices": [7], "ends": np.empty((0, 2)), "classes": []})
+
+
+@pytest.mark.parametrize("number", range(8))
+def test_certificates_survive_a_file(number, tmp_path, tool):
+    """What is read back is the same in every part, has the same id, and satisfies the independent checker."""
+    certified = [*_certificates()][number]
+    path = tmp_path / "certificate.json"
+    certified.to_json(path)
+    back = Certified.from_json(path)
+    assert back.rows == certified.rows
+    assert list(back.vertices) == list(certified.vertices)
+    assert back.outputs == certified.outputs
+    assert (back.denominator, back.terms, back.clamped) == (certified.denominator, certified.terms, certified.clamped)
+    assert list(back.edges()) == list(certified.edges())
+    assert back.proof == certified.proof
+    assert back.id == certified.id == json.loads(path.read_text())["digest"]
+    assert path.read_text() == signed(json.loads(path.read_text()))
+    assert tool_accepts(tool, path)
+
+
+def test_the_independent_checker_runs_by_itself(tmp_path):
+    """As a script, isolated from everything installed: 0 and PRIVATE, or 1 and REFUSED, never a traceback."""
+    path = tmp_path / "certificate.json"
+    exact.line(Privacy(1, "1e-9")).to_json(path)
+
+    def run():
+        return subprocess.run([sys.executable, "-I", "-S", TOOL, path], capture_output=True, text=True, check=False)
+
+    good = run()
+    assert (good.returncode, good.stderr) == (0, "")
+    assert good.stdout.startswith("PRIVATE")
+    for text in ("", "[]", "{}", '{"schema": 1}', "[" * 10**5, path.read_text().replace("1", "2")):
+        path.write_text(text)
+        bad = run()
+        assert bad.returncode == 1
+        assert bad.stderr.startswith("REFUSED")
+        assert "Traceback" not in bad.stderr
+
+
+def _small(tmp_path):
+    path = tmp_path / "certificate.json"
+    exact.balanced(graphs.line(2, 1), Privacy("ln 2", "1/8"), total=16).to_json(path)
+    return path
+
+
+def test_no_byte_can_be_changed(tmp_path):
+    """Every byte replaced in several ways, left out, or doubled: always a FileError, more than 500 times."""
+    path = _small(tmp_path)
+    data = path.read_bytes()
+    edits = set()
+    for at, byte in enumerate(data):
+        for other in {*b'02"', byte ^ 1, byte ^ 128, *(b"/,[ \x00" if FULL else b"")} - {byte}:
+            edits.add(data[:at] + bytes([other]) + data[at + 1 :])
+        edits |= {data[:at] + data[at + 1 :], data[:at] + data[at : at + 1] + data[at:]}
+    edits |= {b"\xef\xbb\xbf" + data, data.replace(b"\n", b"\r\n"), data + b"\n", data[:-1], data + data, b""}
+    edits.discard(data)
+    assert len(edits) > 500
+    for edit in edits:
+        path.write_bytes(edit)
+        with pytest.raises(FileError):
+            Certified.from_json(path)
+
+
+def _attacks():
+    """Edits to the small certificate that keep the file well-formed; the digest is recomputed afterwards."""
+
+    def of_budget(**change):
+        return lambda doc: doc["budgets"][0].update(change)
+
+    def of_row(at, row):
+        return lambda doc: doc["rows"].__setitem__(at, row)
+
+    def of_field(**change):
+        return lambda doc: doc.update(change)
+
+    numeric = {
+        "truth raised by a unit": of_row(0, ["15", "1"]),
+        "epsilon lowered": of_budget(epsilon="ln 3/2"),
+        "epsilon and growth lowered": of_budget(epsilon="ln 3/2", growth="3/2"),
+        "epsilon zero": of_budget(epsilon="0"),
+        "growth above": of_budget(growth="2000000000000000001/1000000000000000000"),
+        "growth of a rational above": of_budget(epsilon="1", growth="271828182845904523537/100000000000000000000"),
+        "growth below one": of_budget(growth="1/2"),
+        "delta lowered": of_budget(delta="0"),
+        "delta a little lower": of_budget(delta="124/1000"),
+        "delta one": of_budget(delta="1"),
+        "row too large": of_row(1, ["11", "6"]),
+        "row too small": of_row(1, ["10", "5"]),
+        "negative units": of_row(1, ["17", "-1"]),
+        "denominator doubled": of_field(denominator="32"),
+        "denominator one": of_field(denominator="1", rows=[["1", "0"]] * 3),
+        "row missing": lambda doc: doc["rows"].pop(),
+        "row added": lambda doc: doc["rows"].append(["8", "8"]),
+        "column added": lambda doc: [row.append("0") for row in doc["rows"]],
+        "no columns": of_field(rows=[[], [], []], outputs=[]),
+        "edge to a stranger": of_field(edges=[[0, 1], [1, 3]]),
+        "edge from the end": of_field(edges=[[0, 1], [1, -1]]),
+        "budget of nowhere": of_field(budgets=[]),
+        "epsilon beyond": of_budget(epsilon="701", growth="2"),
+        "ln of nothing": of_budget(epsilon="ln 0", growth="1"),
+        "zero below": of_budget(growth="1/00"),
+        "not in lowest terms": of_budget(growth="4/2"),
+        "leading zero": of_row(1, ["011", "5"]),
+        "other digits": of_row(1, ["1１", "5"]),
+        "numbers, not text": of_row(1, [11, 5]),
+        "floats": of_row(1, [11.0, 5.0]),
+        "decimal text": of_budget(delta="0.125"),
+        "exponent": of_budget(epsilon="1e999999999"),
+        "10^6 digits as text": of_budget(epsilon="9" * 10**6),
+        "10^6 digits in a row": of_row(1, ["9" * 10**6, "5"]),
+        "10^6 digits as denominator": of_field(denominator="1" + "0" * 10**6),
+        "digits of a secret exponential": of_budget(epsilon="ln " + "9" * 1301),
+    }
+    worded = {
+        "verified": of_field(verified=True),
+        "loss": of_field(loss="0"),
+        "schema two": of_field(schema="tinct/certificate@2"),
+        "schema of a mechanism": of_field(schema="tinct/mechanism@1"),
+        "line as well": of_field(line={"from": 0, "to": 2}),
+        "budget with a note": of_budget(note="trust me"),
+        "budget of an edge too many": of_field(budget_of_edge=[0, 0]),
+        "edge twice": of_field(edges=[[0, 1], [1, 0]]),
+        "edge to itself": of_field(edges=[[0, 1], [1, 1]]),
+        "edge of truth values": of_field(edges=[[False, True], [1, 2]]),
+        "vertices twice": of_field(vertices=["a", "a", "b"]),
+        "vertices alike": of_field(vertices=[1, 1.0, 2]),
+        "too many vertices": of_field(vertices={"start": 1, "count": 10**18}),
+        "truth as a count": of_field(vertices={"start": True, "count": 3}),
+        "outputs alike": of_field(outputs=["x", "x"]),
+        "outputs one and true": of_field(outputs=[1, True]),
+        "empty outputs": of_field(outputs=[]),
+        "empty vertices": of_field(vertices=[]),
+        "empty rows": of_field(rows=[]),
+        "empty row": of_row(0, []),
+        "deep label": of_field(outputs=["a", json.loads("[" * 60 + "]" * 60)]),
+    }
+    return numeric, worded
+
+
+NUMERIC, WORDED = _attacks()
+
+
+@pytest.mark.parametrize("name", [*NUMERIC, *WORDED])
+def test_no_edit_with_its_digest_recomputed_gets_past_the_proof(name, tmp_path, tool):
+    """What an attacker would change; the independent checker refuses the numeric ones too."""
+    path = _small(tmp_path)
+    document = json.loads(path.read_text())
+    assert signed(document) == path.read_text()
+    (NUMERIC | WORDED)[name](document)
+    path.write_text(signed(document), encoding="utf-8")
+    with pytest.raises(FileError) as caught:
+        Certified.from_json(path)
+    assert len(str(caught.value)) < 2000 + len(str(path))
+    if name in NUMERIC:
+        assert not tool_accepts(tool, path)
+
+
+def _paths(value, here=()):
+    yield here
+    items = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    for key, inner in items:
+        yield from _paths(inner, (*here, key))
+
+
+ODD = [None, True, False, 0, 1, -1, 1.5, 10**399, "", "x", "nan", "-1", [], {}, [[]], [None], {"a": 1}, ["1"] * 3]
+
+
+@pytest.mark.parametrize("kind", ["graph", "line", "classes"])
+def test_a_wrong_type_anywhere_is_a_file_error(kind, tmp_path, tool):
+    """Every value of a certificate, at every depth, replaced by values of every type, digest recomputed.
+
+    Other names, and other edges or budgets of edges to which the rows keep as well, make a certificate about
+    another graph in its own right, to the independent checker too; everything else is refused.
+    """
+    path = tmp_path / "certificate.json"
+    privacy = Privacy("ln 2", "1/8")
+    if kind == "line":
+        exact.line(privacy, bits=4).to_json(path)
+    elif kind == "graph":
+        graph = DatasetGraph([("a", "b"), ("b", "c")], {"a": "no", "b": "no", "c": "yes"})
+        exact.balanced(graph, privacy, total=16).to_json(path)
+    else:
+        classes = EdgeClasses([privacy, Privacy(1)], [0, 1])
+        exact.balanced(graphs.line(2, 1), classes, total=16).to_json(path)
+    original = json.loads(path.read_text())
+    refused = 0
+    for where in _paths(original):
+        for odd in ODD:
+            document = deepcopy(original)
+            if not where:
+                text = json.dumps(odd)
+            else:
+                inner = document
+                for key in where[:-1]:
+                    inner = inner[key]
+                if type(inner[where[-1]]) is type(odd) and inner[where[-1]] == odd:
+                    continue
+                inner[where[-1]] = odd
+                text = spelled(document) if where == ("digest",) else signed(document)
+            path.write_text(text, encoding="utf-8")
+            try:
+                found = Certified.from_json(path)
+            except FileError:
+                refused += 1
+                continue
+            assert where[0] in ("outputs", "vertices", "edges", "budget_of_edge"), (where, odd)
+            assert private_by_definition(found.rows, found.denominator, found.edges(), found.terms)
+            assert tool_accepts(tool, path)
+    assert refused > 250
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ('"denominator"', '"denominator": "16",\n"denominator"'),
+        ('"epsilon"', '"epsilon":"ln 100","epsilon"'),
+        ('"16"', "NaN"),
+        ('"16"', "1e999"),
+        ('"16"', "9" * 10**6),
+        ('"16"', "[" * 10**6),
+        ('"16"', "[" * 10**5 + "]" * 10**5),
+        ('"16"', '"\\u0031\\u0036"'),
+        ('"16"', '"\\ud800"'),
+        ('"16"', " 16"),
+        ("{\n", "{\n\n"),
+        ('"rows": ', '"rows":'),
+        ('"blue"', '"blu\\u0065"'),
+    ],
+)
+def test_other_spellings_are_refused(old, new, tmp_path):
+    """Duplicate keys, NaN, numbers and brackets without end, escapes and blanks: one spelling only."""
+    path = _small(tmp_path)
+    text = path.read_text()
+    assert old in text
+    path.write_text(text.replace(old, new, 1))
+    with pytest.raises(FileError):
+        Certified.from_json(path)
+
+
+@pytest.mark.parametrize("path", [None, 5, "x.txt", "missing.json", "", b"x.json"])
+def test_paths_that_are_none(path):
+    """A path must be text that ends in .json, and the file must be there."""
+    with pytest.raises((FileError, ParameterError)):
+        Certified.from_json(path)
+
+
+def test_vertices_that_no_file_can_hold_are_refused_in_writing(tmp_path):
+    """A certificate about objects works in memory; writing it says what is wrong."""
+    graph = DatasetGraph([(frozenset("a"), frozenset("b"))], {frozenset("a"): "x", frozenset("b"): "y"})
+    certified = exact.balanced(graph, Privacy(1))
+    assert certified.release(frozenset("a")) in ("x", "y")
+    with pytest.raises(ParameterError, match="label"):
+        certified.to_json(tmp_path / "certificate.json")
+
+
+def test_the_documented_certificate_is_one(tmp_path, tool):
+    """The example in docs/files.md, byte by byte: both checkers accept it."""
+    text = (TOOL.parent.parent / "docs" / "files.md").read_text(encoding="utf-8")
+    start = text.index('{\n"schema": "tinct/certificate@1"')
+    path = tmp_path / "example.json"
+    path.write_text(text[start : text.index("```", start)], encoding="utf-8")
+    assert Certified.from_json(path).rows == [[252, 48], [201, 99], [99, 201]]
+    assert tool_accepts(tool, path)

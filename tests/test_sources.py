@@ -1,0 +1,844 @@
+"""Sources: every format counts alike, values never decide whether there is an answer, and nothing of them leaks."""
+
+from __future__ import annotations
+
+import csv
+import json
+import math
+import random
+import re
+import sys
+import traceback
+from itertools import product
+
+import numpy as np
+import pytest
+
+from tinct import FileError, ParameterError, TinctError, sources
+from tinct.questions import exists, majority, median, mode, parse, parse_predicate, share, threshold
+from tinct.questions.predicates import And, Comparison, Membership, Not
+from tinct.sources import opening
+from tinct.sources.cells import NO_WORDS, YES_WORDS
+from tinct.sources.columns import LABEL, Column, Schema, kind_of_type
+
+# ruff: noqa: S608 # statements that attack, and statements that compare
+duckdb = pytest.importorskip("duckdb")
+pa = pytest.importorskip("pyarrow")
+pd = pytest.importorskip("pandas")
+pl = pytest.importorskip("polars")
+pq = pytest.importorskip("pyarrow.parquet")
+
+FUZZ = 25  # random files for each test
+COLUMNS = ("person_id", "ward", "age", "cost", "support", "odd name's")
+CANARY = "c4n4ry"
+
+
+# the slow twin: cells of text read by Python
+
+
+def _text(cell):
+    return (cell or "").strip(" ") or None
+
+
+def _number(cell):
+    if not re.fullmatch(r"\s*[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?\s*", cell or "", re.ASCII):
+        return None
+    return float(cell) if math.isfinite(float(cell)) else None
+
+
+def _yes_no(cell):
+    word = (cell or "").strip(" ").lower()
+    return True if word in YES_WORDS else False if word in NO_WORDS else None
+
+
+def _read(cell, value):
+    return _yes_no(cell) if isinstance(value, bool) else _text(cell) if isinstance(value, str) else _number(cell)
+
+
+def _holds(predicate, row):
+    """Kleene's logic: None is unknown."""
+    if isinstance(predicate, Comparison):
+        cell = _read(row[predicate.column], predicate.value)
+        operators = {"==": "__eq__", "!=": "__ne__", "<": "__lt__", "<=": "__le__", ">": "__gt__", ">=": "__ge__"}
+        return None if cell is None else getattr(cell, operators[predicate.operator])(predicate.value)
+    if isinstance(predicate, Membership):
+        cell = _read(row[predicate.column], predicate.values[0])
+        return None if cell is None else cell in predicate.values
+    if isinstance(predicate, Not):
+        inner = _holds(predicate.part, row)
+        return None if inner is None else not inner
+    parts = [_holds(part, row) for part in predicate.parts]
+    decisive = not isinstance(predicate, And)
+    return decisive if decisive in parts else None if None in parts else not decisive
+
+
+def _class(question, row):
+    counted = question.counted
+    if hasattr(counted, "predicate"):
+        return {True: 0, False: 1, None: None}[_holds(counted.predicate, row)]
+    cell = _read(row[counted.column], counted.values[0])
+    return counted.values.index(cell) if cell in counted.values else None
+
+
+def _twin(question, rows, where=None, unit=None, by=None, groups=None):
+    """{group: (classes, missing)} and the number of rows or persons, row by row."""
+    seen = []
+    for row in rows:
+        inside = where is None or _holds(parse_predicate(where), row) is True
+        label = "all" if by is None else _text(row[by])
+        if not inside or (groups is not None and label not in groups):
+            label = None
+        seen.append((_text(row[unit]) if unit else len(seen), label, _class(question, row)))
+    persons = {}
+    for person, label, place in seen:
+        if person is not None:
+            persons.setdefault(person, []).append((label is None, label or "", place is None, place or 0))
+    kept = [min(found) for found in persons.values()]
+    found = {}
+    for outside, label, absent, place in kept:
+        if not outside:
+            entry = found.setdefault(label, [[0] * question.counted.size, 0])
+            if absent:
+                entry[1] += 1
+            else:
+                entry[0][place] += 1
+    return len(kept), {label: (tuple(classes), missing) for label, (classes, missing) in sorted(found.items())}
+
+
+# data in every format
+
+
+def _rows(seed=1, count=300):
+    rng = random.Random(seed)
+    pick = rng.choice
+    return [
+        {
+            "person_id": pick(["", *map(str, range(120))]),
+            "ward": pick(["N", "S", " E ", "Ü", "", "n", "O'Neil", 'say "hi"', "a,b", "x;y"]),
+            "age": pick([str(rng.randrange(100)), "", "abc", "nan", "-inf", "1e400", " 41 ", "41.0", "4 1", "0x1F"]),
+            "cost": pick([f"{rng.uniform(0, 2000):.2f}", "1200", "1200.0", "", "-1e3", "Infinity"]),
+            "support": pick(["yes", "no", "YES", " No ", "t", "F", "1", "0", "1.0", "true", "False", "maybe", "", "2"]),
+            "odd name's": pick(["a", "b", ""]),
+        }
+        for _ in range(count)
+    ]
+
+
+def _write_delimited(path, rows, delimiter=","):
+    with path.open("w", newline="", encoding="utf-8") as file:
+        writer = csv.DictWriter(
+            file, COLUMNS, delimiter=delimiter, lineterminator=random.Random(0).choice(["\n", "\r\n"])
+        )
+        writer.writeheader()
+        writer.writerows(rows)
+    return path
+
+
+def _write_jsonl(path, rows):
+    path.write_text("".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows), encoding="utf-8")
+    return path
+
+
+def _typed(rows):
+    """The same values with types: numbers that are not finite stay in, as values that must count as missing."""
+    odd = {"nan": math.nan, "-inf": -math.inf, "1e400": math.inf, "Infinity": math.inf}
+    floats = {
+        name: [odd.get(row[name], _number(row[name])) for row in rows]  # None where it is blank or not a number
+        for name in ("age", "cost")
+    }
+    support = pa.array([_yes_no(row["support"]) for row in rows], pa.bool_())
+    return pa.table(
+        {
+            "person_id": pa.array([int(row["person_id"]) if row["person_id"] else None for row in rows], pa.int32()),
+            "ward": pa.array([row["ward"] for row in rows], pa.string()),
+            "age": pa.array(floats["age"], pa.float64()),
+            "cost": pa.array(floats["cost"], pa.float64()),
+            "support": support,
+            "odd name's": pa.array([row["odd name's"] for row in rows]).dictionary_encode(),
+        }
+    )
+
+
+def _parquet(path, table):
+    pq.write_table(table, path)
+    return path
+
+
+FORMATS = {
+    "csv": lambda folder, rows: _write_delimited(folder / "data.csv", rows),
+    "semicolons": lambda folder, rows: _write_delimited(folder / "semi.csv", rows, ";"),
+    "tsv": lambda folder, rows: _write_delimited(folder / "data.TSV", rows, "\t"),
+    "jsonl": lambda folder, rows: _write_jsonl(folder / "data.jsonl", rows),
+    "ndjson": lambda folder, rows: str(_write_jsonl(folder / "data.ndjson", rows)),
+    "parquet": lambda folder, rows: _parquet(folder / "data.parquet", _typed(rows)),
+    "arrow": lambda _, rows: _typed(rows),
+    "batch": lambda _, rows: _typed(rows).combine_chunks().to_batches()[0],
+    "pandas objects": lambda _, rows: pd.DataFrame(rows, dtype=object),
+    "pandas": lambda _, rows: _typed(rows).to_pandas(),
+    "polars": lambda _, rows: pl.from_arrow(_typed(rows)),
+    "polars lazy": lambda _, rows: pl.from_arrow(_typed(rows)).lazy(),
+    "relation": lambda _, rows: duckdb.connect().from_arrow(_typed(rows)),
+}
+QUESTIONS = [
+    majority("support"),
+    median("cost", above=1000),
+    share("support and age > 40", at_least=0.3),
+    threshold("age >= 41 and not (ward == 'N') or ward in ['S', 'O''Neil']", at_least=10),
+    exists("ward != 'N' and `odd name's` == 'a'"),
+    exists("not (ward < 'O' and support == no) and age not in [41, 7]"),
+    mode("ward", ["N", "S", "E", "a,b", 'say "hi"']),
+    mode("support", [False, True]),
+    mode("age", [41, 7, 8]),
+]
+SELECTIONS = list(product([None, "age < 60 or ward == 'S'"], [None, "person_id"]))
+
+
+@pytest.fixture(scope="module")
+def rows():
+    return _rows()
+
+
+@pytest.mark.parametrize("make", FORMATS.values(), ids=FORMATS)
+def test_every_format_counts_like_the_slow_twin(make, rows, tmp_path):
+    """Every question, with and without where, unit and by: the same counts from every kind of source."""
+    with sources.open(make(tmp_path, rows)) as source:
+        assert source.columns == COLUMNS
+        for question, (where, unit) in product(QUESTIONS, SELECTIONS):
+            total, groups = _twin(question, rows, where, unit)
+            counts = source.count(question, where=where, unit=unit)
+            assert (counts.rows, (counts.classes, counts.missing)) == (total, groups["all"]), (
+                str(question),
+                where,
+                unit,
+            )
+            assert counts == source.count(question.counted, where=where and parse_predicate(where), unit=unit)
+        for question, (where, unit) in product(QUESTIONS[:4], SELECTIONS):
+            for declared in (None, ["S", "nobody", "N"]):
+                total, groups = _twin(question, rows, where, unit, "ward", declared)
+                found = source.count_by(question, "ward", where=where, unit=unit, groups=declared)
+                assert found.rows == total
+                assert found.labels == (tuple(groups) if declared is None else tuple(declared))
+                for label in found.labels:
+                    counts = found.of(label)
+                    nothing = ((0,) * question.counted.size, 0)
+                    assert (counts.classes, counts.missing) == groups.get(label, nothing), (str(question), label)
+
+
+@pytest.mark.parametrize("make", [FORMATS["csv"], FORMATS["parquet"]], ids=["csv", "parquet"])
+def test_counts_do_not_depend_on_the_order_of_the_rows(make, rows, tmp_path):
+    """Which row of a person is kept is decided by what the rows say, not by where they stand."""
+    mixed = random.Random(3).sample(rows, len(rows))
+    for question in QUESTIONS:
+        results = []
+        for given in (rows, mixed):
+            with sources.open(make(tmp_path, given)) as source:
+                by = source.count_by(question, "ward", unit="person_id")
+                results.append((source.count(question, unit="person_id"), by.labels, by.classes.tolist()))
+        assert results[0] == results[1]
+
+
+def test_a_person_is_at_most_one_row_whatever_rows_they_have(tmp_path):
+    """Giving a person more rows, of any kind, changes the counts by at most one person: neighbours stay neighbours."""
+    rng = random.Random(11)
+    for trial in range(8):
+        base = _rows(seed=trial, count=40)
+        more = [{**row, "person_id": "newcomer"} for row in _rows(seed=100 + trial, count=rng.randrange(1, 6))]
+        for question in QUESTIONS[:2]:
+            before, after = [
+                sources.open(pd.DataFrame(given, dtype=object)).count_by(
+                    question, "ward", unit="person_id", groups=["N", "S"]
+                )
+                for given in (base, base + more)
+            ]
+            assert after.rows == before.rows + 1
+            assert np.abs(after.classes - before.classes).sum() + np.abs(after.missing - before.missing).sum() <= 1
+
+
+def test_a_person_counts_as_true_if_any_of_their_rows_is(tmp_path):
+    """The kept row is in scope if one is, and of the first class there; rows without a person are left out."""
+    path = tmp_path / "visits.csv"
+    path.write_text("who,ward,ill\na,N,no\na,S,yes\na,N,\nb,N,\nb,N,no\nc,S,\n,N,yes\n  ,N,yes\n d,N,yes\nd ,S,no\n")
+    with sources.open(path) as source:
+        counts = source.count(majority("ill"), unit="who")
+        assert (counts.rows, counts.classes, counts.missing) == (4, (2, 1), 1)
+        counts = source.count(majority("ill"), unit="who", where="ward == 'N'")
+        assert (counts.rows, counts.classes, counts.missing) == (4, (1, 2), 0)  # c has no row in scope
+        groups = source.count_by(majority("ill"), "ward", unit="who")
+        assert (groups.labels, groups.classes.tolist(), groups.missing.tolist()) == (
+            ("N", "S"),
+            [[1, 2], [0, 0]],
+            [0, 1],
+        )
+
+
+def test_yes_and_no_are_read_from_a_stated_list(tmp_path):
+    path = tmp_path / "words.csv"
+    words = [*YES_WORDS, *NO_WORDS, "yess", "ja", "on", "2", "-1", "tru", "10", "01", "+1", "nan", "NULL"]
+    path.write_text("w\n" + "".join(f"{word}\n {word.upper()} \n" for word in words))
+    counts = sources.open(path).count(majority("w"))
+    assert (counts.classes, counts.missing) == ((12, 12), 22)
+    for values, kind in (([1, 0, 2, None], pa.int64()), ([1.0, 0.0, math.nan, 0.5], pa.float32())):
+        counts = sources.open(pa.table({"w": pa.array(values, kind)})).count(majority("w"))
+        assert (counts.classes, counts.missing) == ((1, 1), 2)
+
+
+def test_what_is_missing_throughout_is_counted_as_missing(tmp_path):
+    """A column, a group or a scope with nothing in it, and persons without a name: zeros, and no error."""
+    path = tmp_path / "blank.csv"
+    path.write_text("who,ward,ill,age\n,N,,\n,N,?,x\n,S,yes,1\n,,no,2\n")
+    with sources.open(path) as source:
+        for question in (
+            majority("age"),
+            median("who", above=1),
+            exists("who == 'a' and age > 5"),
+            mode("who", ["a", "b"]),
+        ):
+            counts = source.count(question)
+            assert (counts.rows, sum(counts.classes) + counts.missing) == (4, 4)
+            counts = source.count(question, unit="who")
+            assert (counts.rows, counts.classes, counts.missing) == (0, (0, 0), 0)
+            counts = source.count(question, where="ward == 'nowhere'")
+            assert (counts.rows, counts.classes, counts.missing) == (4, (0, 0), 0)
+            assert len(source.count_by(question, "who")) == 0
+            assert len(source.count_by(question, "ward", unit="who")) == 0
+            empty = source.count_by(question, "ward", where="age > 9", groups=["N", "x"])
+            assert (empty.rows, empty.classes.tolist(), empty.missing.tolist()) == (4, [[0, 0], [0, 0]], [0, 0])
+        groups = source.count_by(majority("ill"), "ward")
+        assert (groups.labels, groups.classes.tolist(), groups.missing.tolist()) == (
+            ("N", "S"),
+            [[0, 0], [1, 0]],
+            [2, 0],
+        )
+        groups = source.count_by(mode("ill", ["yes", "no"]), "ward")
+        assert (groups.labels, groups.classes.tolist(), groups.missing.tolist()) == (
+            ("N", "S"),
+            [[0, 0], [1, 0]],
+            [2, 0],
+        )
+
+
+def test_many_groups_are_counted_in_one_pass():
+    """Two hundred thousand groups, with whole numbers and halves as labels."""
+    n = 200_000
+    table = pa.table({"g": np.arange(2 * n) % n / 2, "x": np.arange(2 * n) < n})
+    groups = sources.open(table).count_by(majority("x"), "g")
+    assert len(groups) == n
+    assert (groups.classes == 1).all()
+    assert {"0", "0.5", "1", "99999.5"} <= set(groups.labels)
+
+
+def test_dates_compare_as_iso_text():
+    table = pa.table(
+        {"d": pa.array(["2024-02-29", "2023-12-31", None]).cast(pa.date32()), "t": ["2024-02-29", "", "b"]}
+    )
+    source = sources.open(table)
+    for column in ("d", "t"):
+        counts = source.count(exists(f"{column} >= '2024-01-01'"))
+        assert counts.classes[0] == (1 if column == "d" else 2)
+
+
+# the schema is public and checked
+
+
+TYPED = pa.table({"n": [1], "t": ["a"], "b": [True], "l": [[1]], "d": pa.array([1], pa.date32()), "Größe": [1.0]})
+
+
+@pytest.mark.parametrize(
+    ("ask", "words"),
+    [
+        (lambda s: s.count(majority("N")), "no column N: did you mean n"),
+        (lambda s: s.count(majority("Grösse")), "did you mean `Größe`"),
+        (lambda s: s.count(majority("entirely else")), "The columns are n, t, b"),
+        (lambda s: s.count(median("t", above=1)), "t is compared with a number, but holds text"),
+        (lambda s: s.count(median("b", above=1)), "holds truth values"),
+        (lambda s: s.count(median("d", above=1)), "holds dates"),
+        (lambda s: s.count(exists("n == '1'")), "n is compared with a text, but holds numbers"),
+        (lambda s: s.count(exists("b == 'yes'")), "holds truth values"),
+        (lambda s: s.count(majority("l")), "holds neither"),
+        (lambda s: s.count(majority("d")), "taken as yes/no, but holds dates"),
+        (lambda s: s.count(majority("b"), where="t > 5"), "t is compared with a number"),
+        (lambda s: s.count(majority("b"), where="t >"), "expected a number"),
+        (lambda s: s.count(majority("b"), where=5), "must be text"),
+        (lambda s: s.count(majority("b"), unit="l"), "to name persons"),
+        (lambda s: s.count(majority("b"), unit="nn"), "did you mean n"),
+        (lambda s: s.count(majority("b"), unit=""), "by its name"),
+        (lambda s: s.count_by(majority("b"), "l"), "to name groups"),
+        (lambda s: s.count_by(majority("b"), None), "by its name"),
+        (lambda s: s.count_by(majority("b"), "t", groups=["a", "a"]), "repeat"),
+        (lambda s: s.count_by(majority("b"), "t", groups=[]), "between 1"),
+        (lambda s: s.count_by(majority("b"), "t", groups="a"), "must be a list"),
+        (lambda s: s.count_by(majority("b"), "t", groups=[1.5]), "by their text"),
+        (lambda s: s.count_by(majority("b"), "t", groups=[True]), "by their text"),
+        (lambda s: s.count_by(majority("b"), "t", groups=[1, 2]), "by their text"),
+        (lambda s: s.count_by(majority("b"), "t", groups=5), "must be a list"),
+        (lambda s: s.count("majority(b)"), "must be a question"),
+        (lambda s: s.count(None), "must be a question"),
+        (lambda s: s.check(median("t", above=1)), "holds text"),
+        (lambda s: s.check(majority("b"), by="l"), "to name groups"),
+    ],
+)
+def test_what_the_columns_cannot_answer_is_refused(ask, words):
+    """From the schema alone: the same refusal for any rows, also for a single one."""
+    with pytest.raises(ParameterError, match=words):
+        ask(sources.open(TYPED))
+
+
+def test_check_looks_at_no_row():
+    """A plan can be checked on a source whose rows cannot be counted any more."""
+    source = sources.open(TYPED)
+    source.close()
+    source.check(majority("b"), where="n > 3", unit="t", by="d")
+
+
+@pytest.mark.parametrize(
+    "data", [None, 5, b"data.csv", [], {"a": [1]}, np.zeros(3), object(), pa.array([1]), pd.Series([1]), pl.Series([1])]
+)
+def test_data_of_other_kinds_is_refused(data):
+    with pytest.raises(ParameterError, match="data must be the path"):
+        sources.open(data)
+
+
+@pytest.mark.parametrize(
+    ("frame", "words"),
+    [
+        (pd.DataFrame([[1, 2]], columns=["a", "a"]), "two columns are called 'a'"),
+        (pd.DataFrame([[1, 2]], columns=pd.MultiIndex.from_tuples([("a", "b"), ("a", "c")])), "one level"),
+        (pa.table([[1], [2]], names=["a", "a"]), "two columns"),
+        (pa.table([[1]], names=[""]), "by its name"),
+        (pl.DataFrame({"a": pl.Series([object()], dtype=pl.Object)}), "Python objects"),
+    ],
+)
+def test_frames_without_a_schema_are_refused(frame, words):
+    with pytest.raises(ParameterError, match=words):
+        sources.open(frame)
+
+
+@pytest.mark.parametrize(
+    "frame",
+    [
+        pd.DataFrame({"a": []}),
+        pd.DataFrame(),
+        pa.table({"a": pa.array([], pa.int8())}),
+        pl.DataFrame({"a": []}),
+        pl.DataFrame(),
+    ],
+)
+def test_frames_without_rows_are_refused(frame):
+    with pytest.raises(FileError, match=r"no rows|no columns"):
+        sources.open(frame)
+
+
+def test_pandas_objects_are_cells_whatever_they_are():
+    """Mixed objects, even ones that cannot be printed, are text to be read; a type is never guessed from them."""
+
+    class Broken:
+        def __str__(self):
+            raise RuntimeError(CANARY)
+
+    frame = pd.DataFrame(
+        {"a": pd.Series(["yes", True, 1, 1.0, None, math.nan, pd.NA, Broken(), "\ud800", b"x"], dtype=object)}
+    )
+    counts = sources.open(frame).count(majority("a"))
+    assert (counts.rows, counts.classes, counts.missing) == (10, (4, 0), 6)
+
+
+def test_types_are_sorted_into_kinds():
+    kinds = {
+        "whole": ["TINYINT", "UBIGINT", "HUGEINT", "INTEGER", "UINTEGER"],
+        "decimal": ["DECIMAL(24,2)"],
+        "float": ["FLOAT", "DOUBLE"],
+        "string": ["VARCHAR", "UUID", "ENUM('a', 'b')"],
+        "moment": ["DATE", "TIME", "TIMESTAMP", "TIMESTAMP_NS", "TIMESTAMP WITH TIME ZONE"],
+        "other": ["INTEGER[]", "STRUCT(a INTEGER)", "BLOB", "INTERVAL", "MAP(VARCHAR, INTEGER)", "JSON", "BIT"],
+    }
+    assert {kind: {kind_of_type(name) for name in names} for kind, names in kinds.items()} == {k: {k} for k in kinds}
+    with pytest.raises(ParameterError, match="and 8 more"):
+        Schema(Column(f"c{at}", "", "cell") for at in range(20)).column("zzz", LABEL)
+
+
+# files that are not what they should be
+
+
+HOSTILE = {
+    "missing.csv": (None, "no such file"),
+    "folder.csv": ("folder", "folder"),
+    "empty.csv": (b"", "is empty"),
+    "blank.csv": (b" \n\n \n", "is empty"),
+    "header.csv": (b"a,b\n", "no rows"),
+    "header2.csv": (b"a,b", "no rows"),
+    "header3.csv": (b"a,b\n\n\n", "no rows"),
+    "twice.csv": (b"a,A\n1,2\n", "two columns are called 'A'"),
+    "control.csv": (b"a,b\x1b[31m\n1,2\n", "control characters"),
+    "nul.csv": (b"a\0,b\n1,2\n", "not text"),
+    "utf16.csv": ("a,b\n1,2\n".encode("utf-16"), "UTF-16"),
+    "latin.csv": ("größe,b\n1,2\n".encode("latin-1"), "not UTF-8"),
+    "gzip.csv": (b"\x1f\x8b\x08\0", "gzip"),
+    "sheet.csv": (b"PK\x03\x04rest", "spreadsheet"),
+    "parquet.csv": (b"PAR1xxxxxxxxPAR1", "Parquet"),
+    "json.csv": (b'{"a": 1}\n', "looks like JSON"),
+    "page.csv": (b"<!DOCTYPE html>\n", "web page"),
+    "tabs.csv": (b"a\tb\n1\t2\n", "no ','"),
+    "commas.tsv": (b"a,b\n1,2\n", "no '\\\\t'"),
+    "long.csv": (b"a" * (2**20 + 5), "longer than"),
+    "wide.csv": (b",".join(b"c%d" % at for at in range(10_001)) + b"\n1\n", "10,000 columns"),
+    "no_suffix": (b"a\n1\n", "must end in"),
+    "data.xlsx": (b"a\n1\n", "must end in"),
+    "data.json": (b"{}\n", "must end in"),
+    "star*.csv": (b"a\n1\n", "must not hold"),
+    "text.parquet": (b"a,b\n1,2\n", "does not begin"),
+    "cut.parquet": (b"PAR1" + b"x" * 50, "does not end"),
+    "junk.parquet": (b"PAR1" + b"x" * 50 + b"PAR1", "damaged"),
+    "tiny.parquet": (b"PAR1PAR1", "incomplete"),
+    "empty.parquet": (b"", "is empty"),
+    "empty.jsonl": (b"\n\n", "is empty"),
+    "array.jsonl": (b'[{"a": 1}]\n', "JSON array"),
+    "csv.jsonl": (b"a,b\n1,2\n", "JSON object"),
+    "deep.jsonl": (b"[" * 100_000 + b"\n", "JSON array"),
+    "deeper.jsonl": (b'{"a":' * 100_000 + b"\n", "JSON object"),
+    "number.jsonl": (b"5\n", "JSON object"),
+    "nokeys.jsonl": (b"{}\n", "JSON object"),
+    "case.jsonl": (b'{"a": 1, "A": 2}\n', "two columns"),
+    "blankkey.jsonl": (b'{"": 1}\n', "by its name"),
+}
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_files_that_are_not_what_their_name_says_are_refused(name, tmp_path):
+    content, words = HOSTILE[name]
+    path = tmp_path / name
+    if content == "folder":
+        path.mkdir()
+    elif content is not None:
+        path.write_bytes(content)
+    with pytest.raises(FileError, match=words) as caught:
+        sources.open(path)
+    assert len(str(caught.value)) < 500
+
+
+def test_parquet_without_rows_and_with_damaged_pages_is_refused(tmp_path):
+    path = _parquet(tmp_path / "none.parquet", pa.table({"a": pa.array([], pa.int64())}))
+    with pytest.raises(FileError, match="no rows"):
+        sources.open(path)
+    path = _parquet(tmp_path / "torn.parquet", pa.table({"a": [f"{CANARY}{at}" for at in range(1000)]}))
+    data = bytearray(path.read_bytes())
+    data[20:2000] = b"\xff" * 1980
+    path.write_bytes(bytes(data))
+    with pytest.raises(FileError) as caught:
+        sources.open(path).count(majority("a"))
+    _require_no_trace(caught.value)
+
+
+# rows that are not what they should be
+
+
+ODD_LINES = {
+    "too few cells": ("1", (0, 1)),
+    "too many cells": ("1,yes,3,4,5", (1, 0)),
+    "a quoted line end": ('1,"yes\n"', (0, 1)),
+    "an inner quote": ('1,ye"s', (0, 1)),
+    "text after a quote": ('1,"no"x', (0, 1)),
+    "an escaped quote": ('1,"y""es"', (0, 1)),
+    "a NUL": ("1,\0", (0, 1)),
+    "a comment sign": ("#1,yes", (1, 0)),
+    "a backslash": ("1\\,yes", (1, 0)),
+    "a formula": ("=1+1,yes", (1, 0)),
+}
+
+
+@pytest.mark.parametrize("name", ODD_LINES)
+def test_an_odd_line_is_a_row_and_no_error(name, tmp_path):
+    """It changes the counts by that one row, as any row does."""
+    line, (yes, absent) = ODD_LINES[name]
+    path = tmp_path / "odd.csv"
+    for before, after in product([0, 1, 50], repeat=2):
+        path.write_text("a,b\n" + "1,no\n" * before + line + "\n" + "1,yes\n" * after + "1,no\n", encoding="utf-8")
+        counts = sources.open(path).count(majority("b"))
+        no = 1 if name == "text after a quote" else 0  # the quoted part is taken, the rest dropped
+        assert counts.rows == before + after + 2
+        assert (counts.classes, counts.missing) == ((after + yes, before + 1 + no), absent - no)
+
+
+@pytest.mark.parametrize("line", [b"1,\xff", b"1," + b"x" * 3_000_000, b"", b"\r"])
+def test_a_line_that_is_no_row_is_no_error_either(line, tmp_path):
+    """Not UTF-8, longer than 2 MB, or blank: as if it were not there."""
+    path = tmp_path / "odd.csv"
+    path.write_bytes(b"a,b\n1,yes\n" + line + b"\n1,no\n1,no\n")
+    counts = sources.open(path).count(majority("b"))
+    assert (counts.rows, counts.classes) == (3, (1, 2))
+    path = tmp_path / "odd.jsonl"
+    path.write_bytes(b'{"b": "yes"}\n' + line.replace(b"1,", b"") + b'\n{"b": "no"}\n')
+    counts = sources.open(path).count(majority("b"))
+    assert (counts.rows, counts.classes) == (2, (1, 1))
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        *(
+            "{",
+            '{"b": "yes"',
+            '{"b": "yes"} x',
+            "[1]",
+            "null",
+            "5",
+            '{"b": NaN}',
+            '{"b": "\\ud800"}',
+            '{"b": {"b": "yes"}}',
+        ),
+        *('{"b": ["yes"]}', '{"c": "yes"}', '{"b": null}', '{"b": "\x01"}', "[" * 5000, '{"b": 1e999}', "yes", '"yes"'),
+    ],
+)
+def test_a_line_that_is_not_json_is_a_row_with_nothing_in_it(line, tmp_path):
+    path = tmp_path / "odd.jsonl"
+    path.write_text('{"b": "yes"}\n' + line + '\n{"b": "no"}\n', encoding="utf-8")
+    counts = sources.open(path).count(majority("b"))
+    assert (counts.rows, counts.classes, counts.missing) == (3, (1, 1), 1)
+
+
+def test_json_values_are_read_by_what_they_say(tmp_path):
+    path = tmp_path / "values.jsonl"
+    values = ["true", "false", "1", "0", '"Yes"', "1.0", "null", '"maybe"']
+    path.write_text("\ufeff" + "".join(f'{{"a/b~c \\"d": {value}}}\n' for value in values), encoding="utf-8")
+    counts = sources.open(path).count(majority('a/b~c "d'))
+    assert (counts.rows, counts.classes, counts.missing) == (8, (4, 2), 2)
+
+
+def test_an_open_quote_swallows_lines_but_raises_nothing(tmp_path):
+    """The rest of the file becomes one cell, however long it is; a program that quotes properly never writes this."""
+    path = tmp_path / "open.csv"
+    for rest in (10, 1_000_000):
+        path.write_text('a,b\n1,yes\n1,"no\n' + "1,yes\n" * rest)
+        assert sources.open(path).count(majority("b")).classes[0] >= 1
+
+
+@pytest.fixture
+def small_buffers(monkeypatch):
+    """The engine reads files in pieces of 4,000 bytes, so that even a small file has many."""
+    monkeypatch.setattr(opening, "_LINE_OPTIONS", f"{opening._LINE_OPTIONS}, max_line_size=1000, buffer_size=4000")
+
+
+@pytest.mark.parametrize("suffix", ["csv", "jsonl"])
+def test_random_bytes_never_raise(suffix, tmp_path, small_buffers):
+    """Files of random pieces: an answer for each, and the same one when asked again."""
+    rng = random.Random(f"sources-{suffix}")
+    pieces = [b"1", b"yes", b"no", b",", b",", b",", b"\n", b"\n", b" ", b"\t", b"\xc3\xa9", b'{"b":"yes"}\n', b'"b":']
+    odd = [b"\r", b"\xff", b"\0", b"\n\n", b"\r\r\n", b"\r\n", b'"', b'""', b'"a\nb"', b"\\", b"'", b";", b"{", b"}"]
+    path = tmp_path / f"random.{suffix}"
+    first = b"a,b\n1,yes\n" if suffix == "csv" else b'{"a":1,"b":"yes"}\n'
+    for _ in range(FUZZ):
+        allowed = pieces + rng.sample([*odd, b"x" * 1200], rng.randrange(len(odd)))
+        path.write_bytes(first + b"".join(rng.choices(allowed, k=rng.choice([5, 200, 20_000]))))
+        source = sources.open(path)
+        assert source.count(majority("b")) == source.count(majority("b"))
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+def test_no_row_is_lost_or_doubled_where_pieces_of_a_file_meet(end, tmp_path, small_buffers):
+    """Random rows, quoted and not, short and long, ragged and not, against Python's own reader."""
+    rng = random.Random(f"pieces-{end}")
+    path = tmp_path / "pieces.csv"
+    for trial in range(FUZZ):
+        quoting = rng.choice([csv.QUOTE_MINIMAL, csv.QUOTE_ALL]) if trial % 2 else None
+        with path.open("w", newline="", encoding="utf-8") as file:
+            writer = csv.writer(file, lineterminator=end, quoting=quoting or csv.QUOTE_MINIMAL)
+            writer.writerow(["a", "b", "c"])
+            for _ in range(rng.choice([50, 900])):
+                words = ["yes", "no", "é", "x" * rng.randrange(1, 40)]
+                cells = rng.choices(words, k=rng.choice([2, 3, 3, 4]))
+                if quoting is not None and rng.random() < 0.3:
+                    cells[0] = rng.choice(["a,b", f"a{end}b", 'say "hi"', f"{end}", '"', ","])
+                writer.writerow(cells)
+        with path.open(newline="", encoding="utf-8") as file:
+            expected = [_yes_no(cells[1]) for cells in csv.reader(file)][1:]
+        counts = sources.open(path).count(majority("b"))
+        assert counts.rows == len(expected)
+        assert (*counts.classes, counts.missing) == tuple(expected.count(each) for each in (True, False, None))
+
+
+def test_a_cell_that_is_no_number_does_not_take_its_row_away(tmp_path):
+    """DuckDB 2.0 drops such rows when a column of a CSV file is cast and nothing else (its issue 23818)."""
+    path = tmp_path / "numbers.csv"
+    path.write_text("a,b\n1,x\nabc,x\n,x\n3,x\n1e999,x\n")
+    counts = sources.open(path).count(median("a", above=2))
+    assert (counts.rows, counts.classes, counts.missing) == (5, (1, 1), 3)
+
+
+# nothing gets in, nothing gets out
+
+
+INJECTIONS = [
+    "x'; DROP TABLE tinct_rows; --",
+    'x"; DROP TABLE tinct_rows; --',
+    "a\" FROM read_csv('/etc/passwd') --",
+    "') UNION SELECT 1, 2, 3 --",
+    "*",
+    "tinct_rows",
+    "v0",
+    "class",
+    "%s",
+    "$1",
+    "?",
+    "\\'; --",
+    "{0}",
+    "/* x */",
+]
+
+
+@pytest.mark.parametrize("word", INJECTIONS)
+@pytest.mark.parametrize("kind", ["csv", "jsonl", "parquet", "relation", "pandas"])
+def test_names_and_values_are_never_read_as_sql(word, kind, tmp_path):
+    """A column or value with SQL in it is a column or value, in every part of a plan."""
+    table = pa.table({word: [word, word, "other", None], "p": [word, "2", "3", "4"]})
+    data = {
+        "csv": lambda: _as_csv(tmp_path / "i.csv", table),
+        "jsonl": lambda: _as_jsonl(tmp_path / "i.jsonl", table),
+        "parquet": lambda: _parquet(tmp_path / f"i{abs(hash(word))}.parquet", table),
+        "relation": lambda: duckdb.connect().from_arrow(table),
+        "pandas": lambda: table.to_pandas(),
+    }[kind]()
+    source = sources.open(data)
+    for question in (threshold(Comparison(word, "==", word), 1), threshold(Membership(word, (word, "z")), 1)):
+        question = parse(str(question))
+        counts = source.count(question, where=str(Comparison(word, "!=", "elsewhere")))
+        assert (counts.rows, counts.classes, counts.missing) == (4, (2, 1), 0)
+        assert source.count(question, unit=word).classes == (1, 1)
+        groups = source.count_by(question, word, groups=[word, "other"], unit="p")
+        assert groups.classes.tolist() == [[2, 0], [0, 1]]
+    assert source.count(mode(word, [word, "other"])).classes == (2, 1)
+
+
+def _as_csv(path, table):
+    with path.open("w", newline="", encoding="utf-8") as file:
+        writer = csv.writer(file)
+        writer.writerow(table.column_names)
+        writer.writerows(zip(*table.to_pydict().values(), strict=True))
+    return path
+
+
+def _as_jsonl(path, table):
+    path.write_text("".join(json.dumps(row) + "\n" for row in table.to_pylist()), encoding="utf-8")
+    return path
+
+
+def test_a_source_reads_no_other_file_and_no_network(tmp_path):
+    """Even a statement that asks for it cannot: the engine is locked to the one file."""
+    path = _write_delimited(tmp_path / "data.csv", _rows(count=3))
+    (tmp_path / "other.csv").write_text("a\n1\n")
+    for data in (path, TYPED):
+        source = sources.open(data)
+        for statement in (
+            f"SELECT * FROM read_csv('{tmp_path}/other.csv')",
+            f"COPY (SELECT 1) TO '{tmp_path}/out.csv'",
+            f"ATTACH '{tmp_path}/out.db'",
+            "INSTALL httpfs",
+            "LOAD httpfs",
+            "SELECT * FROM read_csv('https://example.org/x.csv')",
+            "SET enable_external_access=true",
+            "SET lock_configuration=false",
+            "SELECT * FROM path",
+        ):
+            with pytest.raises(FileError):
+                source._engine.rows(statement)
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["data.csv", "other.csv"]
+
+
+def test_counting_writes_nothing(tmp_path, monkeypatch):
+    """The file and its folder, and the folder one works in, stay as they are."""
+    path = _write_delimited(tmp_path / "data.csv", _rows(count=50))
+    before = path.read_bytes()
+    monkeypatch.chdir(tmp_path)
+    with sources.open("data.csv") as source:
+        source.count_by(majority("support"), "ward", unit="person_id")
+    assert path.read_bytes() == before
+    assert [p.name for p in tmp_path.iterdir()] == ["data.csv"]
+
+
+def _require_no_trace(error):
+    """The canary is nowhere in an error: not in its text, nor in what it came from."""
+    seen = set()
+    chain = [error]
+    while chain:
+        each = chain.pop()
+        if each is None or id(each) in seen:
+            continue
+        seen.add(id(each))
+        assert CANARY not in "".join(traceback.format_exception_only(each))
+        assert CANARY not in repr(each.args)
+        chain += [each.__cause__, each.__context__]
+    assert CANARY not in str(error)
+
+
+@pytest.mark.parametrize("name", ["broken", "cast", "sql"])
+def test_errors_of_the_engine_never_show_a_cell(name, tmp_path):
+    """The engine quotes cells in its messages; the error that comes out has neither text nor context of it."""
+    connection = duckdb.connect()
+    relation = {
+        "broken": connection.sql(f"SELECT error('{CANARY}') AS a, 1 AS b"),
+        "cast": connection.sql(f"SELECT CAST(x AS INTEGER) AS a, 1 AS b FROM (VALUES ('{CANARY}')) AS t(x)"),
+        "sql": connection.sql(f"SELECT strptime('{CANARY}' || x, '%Y')::VARCHAR AS a, 1 AS b FROM (VALUES ('x')) t(x)"),
+    }[name]
+    question = exists("a == 1" if name == "cast" else "a == 'x'")
+    with pytest.raises(FileError, match="cannot read it") as caught:
+        sources.open(relation).count(question)
+    _require_no_trace(caught.value)
+
+
+def test_no_refusal_shows_a_cell(tmp_path):
+    """Canary cells everywhere, and every refusal we can think of: the canary is in none of them, nor in a repr."""
+    rows = [dict.fromkeys(COLUMNS, f"{CANARY}{at}") for at in range(20)]
+    refused = 0
+    for name, make in FORMATS.items():
+        if make in (FORMATS["csv"], FORMATS["tsv"], FORMATS["jsonl"], FORMATS["pandas objects"]):
+            source = sources.open(make(tmp_path, rows))
+        elif name in ("arrow", "relation"):
+            table = pa.Table.from_pylist(rows)
+            source = sources.open(table if name == "arrow" else duckdb.connect().from_arrow(table))
+        else:
+            continue
+        assert CANARY not in repr(source)
+        for ask in (
+            lambda s: s.count(majority("suport")),
+            lambda s: s.count(median("ward", above=1), where="agee > 3"),
+            lambda s: s.count(majority("support"), where="age >"),
+            lambda s: s.count(majority("support"), unit="person"),
+            lambda s: s.count_by(majority("support"), "wart"),
+            lambda s: s.count_by(majority("support"), "ward", groups=[]),
+            lambda s: s.count_by(majority("support"), "ward").of(3),
+            lambda s: s.count("x"),
+        ):
+            with pytest.raises(TinctError) as caught:
+                ask(source)
+            _require_no_trace(caught.value)
+            refused += 1
+        assert CANARY not in repr(source.count(majority("support")))
+        assert CANARY not in repr(source.count_by(majority("support"), "ward"))
+    assert refused == 6 * 8
+    for name, content in {
+        "a.csv": f"{CANARY[:3]},{CANARY[:3]}\n{CANARY},{CANARY}\n",
+        "b.jsonl": f'["{CANARY}"]\n',
+        "c.jsonl": f'{{"a": "{CANARY}\n',
+        "d.jsonl": f'{{"a": {CANARY}}}\n',
+        "e.parquet": f"PAR1{CANARY}PAR1",
+        "f.tsv": f"a,b\n{CANARY},{CANARY}\n",
+    }.items():
+        (tmp_path / name).write_text(content)
+        with pytest.raises(FileError) as caught:
+            sources.open(tmp_path / name)
+        _require_no_trace(caught.value)
+
+
+def test_without_the_extra_the_error_names_it(tmp_path, monkeypatch):
+    path = tmp_path / "data.csv"
+    path.write_text("a\n1\n")
+    monkeypatch.setitem(sys.modules, "duckdb", None)
+    with pytest.raises(TinctError, match=r"tinct\[data\]"):
+        sources.open(path)
+    monkeypatch.undo()
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    with pytest.raises(TinctError, match=r"tinct\[data\]"):
+        sources.open(pd.DataFrame({"a": [1]}))
+
+
+def test_a_source_can_be_given_as_data():
+    source = sources.open(TYPED)
+    assert sources.open(source) is source

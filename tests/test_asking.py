@@ -344,3 +344,10 @@ def test_ten_billion_people_cost_what_ten_do():
     made = design(share("c == 1", at_least="0.3"), Privacy(1), "replace", 10**10)
     assert made.draw(Counts(10**10, (4 * 10**9, 6 * 10**9))) == "yes"
     assert np.ptp([len(design(majority("c"), Privacy(1), "replace", n).certified.vertices) for n in (10, 10**10)]) == 0
+
+
+def test_a_certain_answer_is_free_with_personal_budgets_too():
+    """Nine of five can never say yes."""
+    data = frame(yes=5, no=0, budget=["1"] * 5)
+    options = {"epsilon_column": "budget", "budgets": ["1"], "neighbors": "replace"}
+    assert plan(data, "threshold(support == 'yes', at_least=9)", **options).epsilon == "0"

@@ -141,6 +141,14 @@ def test_one_unit_too_many_is_refused(name):
         replace(randomiser, **changed).prove()
 
 
+def test_delta_is_kept_exactly():
+    """The truth is revealed with at most δ, not with the float next to it."""
+    for thousandths in range(1, 1000, 7):
+        delta = Fraction(thousandths, 1000)
+        randomiser = local.quaternary(1, str(delta)).randomiser
+        assert Fraction(randomiser.allowed, randomiser.total) <= delta
+
+
 def test_support_chances_are_exact():
     """The probabilities (own, other) are those of the enumerated reports."""
     supports = {
@@ -328,7 +336,8 @@ def test_edited_files_are_refused(tmp_path):
         lambda f: f.update(epsilon="ln 2"),
         lambda f: f.update(epsilon=math.e),
         lambda f: f.update(symbols=["a"]),
-        lambda f: f.update(delta=2),
+        lambda f: f.update(delta="2"),
+        lambda f: f.update(delta=0),
         lambda f: f.update(trusted=True),
         lambda f: f.pop("randomiser"),
     ]

@@ -181,7 +181,7 @@ def _grouped(asked: _Asked, groups: Groups, source: Source, progress: Any) -> _R
 
 def _personal(asked: _Asked, personal: Personal, source: Source, progress: Any) -> _Ready:
     made, counts = personal.prepare(asked.question, source, asked.where, asked.unit, progress)
-    cost = (personal.largest, Fraction(0))
+    cost = (0, Fraction(0)) if isinstance(made, CertainDesign) else (personal.largest, Fraction(0))
     return _Ready(_plan(asked, made, cost, personal.rules()), cost, lambda: made.draw(counts))
 
 

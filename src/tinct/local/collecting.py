@@ -48,7 +48,7 @@ def randomiser_of(mechanism: LocalMechanism) -> Randomiser:
 
 
 def _table(mechanism: LocalMechanism, growth: Fraction, epsilon: str) -> TableRandomiser:
-    allowed = int(Fraction(mechanism.delta) * TOTAL)
+    allowed = int(mechanism.exact_delta * TOTAL)
     build = partial(TableRandomiser, len(mechanism.symbols), TOTAL, growth, epsilon, allowed=allowed)
 
     def check(rows: list[list[int]]) -> None:

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from tinct.privacy.amounts import fraction_text
+
 if TYPE_CHECKING:
     from tinct.local.mechanism import LocalMechanism
 
@@ -20,7 +22,7 @@ def document(mechanism: LocalMechanism) -> dict[str, Any]:
         "schema": SCHEMA,
         "name": mechanism.name,
         "epsilon": str(mechanism.budget.exact),
-        "delta": mechanism.delta,
+        "delta": fraction_text(mechanism.exact_delta),
         "symbols": [str(symbol) for symbol in mechanism.symbols],
         "channel": mechanism.channel.describe(),
         "utility": mechanism.utility if mechanism.utility is None or isinstance(mechanism.utility, str) else "own",

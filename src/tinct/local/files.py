@@ -27,7 +27,7 @@ from tinct.local.channels import (
 )
 from tinct.local.documents import SCHEMA, document
 from tinct.local.encodings import HadamardRandomiser, HashRandomiser, SubsetRandomiser, UnaryRandomiser
-from tinct.local.inputs import Hypotheses, LocalBudget, named_symbols
+from tinct.local.inputs import Hypotheses, LocalBudget, named_symbols, share
 from tinct.local.mechanism import LocalMechanism
 from tinct.local.randomisers import CellRandomiser, Randomiser, TableRandomiser
 
@@ -70,9 +70,7 @@ def read_mechanism(path: FilePath) -> LocalMechanism:
 def _mechanism(read: dict[str, Any]) -> LocalMechanism:
     symbols = named_symbols([plain(hashable(item)) for item in _list(read["symbols"], "symbols")], len(read["symbols"]))
     budget = LocalBudget.parse(_text(read["epsilon"], "epsilon"))
-    delta = read["delta"]
-    if type(delta) not in (int, float) or not 0 <= delta < 1:
-        raise ParameterError(f"delta must be a number in [0, 1), got {delta!r:.80}")
+    delta = share(_text(read["delta"], "delta"), "delta")
     growth = parse_rational(read["growth"], "growth")
     fields = read["randomiser"]
     if not isinstance(fields, dict) or fields.get("kind") not in _READERS:
@@ -90,7 +88,7 @@ def _mechanism(read: dict[str, Any]) -> LocalMechanism:
     value = read.get("value")
     mechanism = LocalMechanism(
         name=_text(read["name"], "name"), budget=budget, channel=_channel(randomiser, budget), symbols=symbols,
-        delta=float(delta), utility=read.get("utility"), value=value if type(value) is float else None,
+        exact_delta=delta, utility=read.get("utility"), value=value if type(value) is float else None,
         hypotheses=hypotheses, note=_text(read.get("note", ""), "note"),
     )  # fmt: skip
     mechanism.__dict__["randomiser"] = randomiser  # the very units of the file, not ones computed again

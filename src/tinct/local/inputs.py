@@ -15,6 +15,8 @@ from tinct.errors import ParameterError
 from tinct.privacy.amounts import MAX_EPSILON, Amount, rational
 
 if TYPE_CHECKING:
+    from fractions import Fraction
+
     from numpy.typing import NDArray
 
     Floats = NDArray[np.float64]
@@ -134,10 +136,10 @@ def whole(value: Any, name: str, least: int, most: int) -> int:
     return number
 
 
-def share(value: Any, name: str) -> float:
-    """A number in [0, 1]."""
-    number = float(rational(value, name))
-    if not 0.0 <= number <= 1.0:
+def share(value: Any, name: str) -> Fraction:
+    """A number in [0, 1], exactly."""
+    number = rational(value, name)
+    if not 0 <= number <= 1:
         raise ParameterError(f"{name} must be a number in [0, 1], got {value!r:.80}")
     return number
 

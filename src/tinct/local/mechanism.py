@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -45,7 +46,7 @@ class LocalMechanism:
         channel: What it does, in the form that suits it; ``matrix`` writes it out.
         symbols: The names of the symbols.
         note: What it is optimal for, if anything.
-        delta: The δ of (ε, δ)-privacy; 0 for everything but the quaternary mechanism.
+        exact_delta: The δ of (ε, δ)-privacy; 0 for everything but the quaternary mechanism.
         utility: What ``value`` measures: a divergence, ``"information"``, ``"distortion"``, or None.
         value: How much of the utility it achieves, if it was designed for one.
         hypotheses: The two distributions it tells apart, if it was designed for that.
@@ -58,7 +59,7 @@ class LocalMechanism:
     channel: Channel
     symbols: tuple[Any, ...]
     note: str = ""
-    delta: float = 0.0
+    exact_delta: Fraction = Fraction(0)
     utility: Any = None
     value: float | None = None
     hypotheses: Hypotheses | None = None
@@ -69,6 +70,11 @@ class LocalMechanism:
     def epsilon(self) -> float:
         """The budget as a float."""
         return self.budget.epsilon
+
+    @property
+    def delta(self) -> float:
+        """δ as a float."""
+        return float(self.exact_delta)
 
     @cached_property
     def matrix(self) -> Floats:

@@ -124,7 +124,8 @@ def quaternary(epsilon: Any, delta: Any, *, symbols: Any = None) -> LocalMechani
     [[0.5, 0.0, 0.125, 0.375], [0.0, 0.5, 0.375, 0.125]]
     """
     budget = LocalBudget.parse(epsilon)
-    reveal = share(delta, "delta")
+    exact_delta = share(delta, "delta")
+    reveal = float(exact_delta)
     low = (1.0 - reveal) / (1.0 + budget.growth)
     high = budget.growth * low
     table = np.array([[reveal, 0.0, low, high], [0.0, reveal, high, low]])
@@ -135,7 +136,7 @@ def quaternary(epsilon: Any, delta: Any, *, symbols: Any = None) -> LocalMechani
         symbols=named_symbols(symbols, 2),
         note="every utility that processing cannot raise, for two symbols under (ε, δ)-privacy; larger alphabets with "
         "δ > 0 are open",
-        delta=reveal,
+        exact_delta=exact_delta,
     )
 
 

@@ -28,7 +28,9 @@ def first_reading(column: Column, use: str) -> str:
     """The SQL expression that reads a cell, before numbers that are not finite are taken out."""
     cell = column.identifier
     if use == NUMBER:
-        return f"TRY_CAST({cell} AS DOUBLE)" if column.kind == CELL else f"CAST({cell} AS DOUBLE)"
+        if column.kind != CELL:
+            return f"CAST({cell} AS DOUBLE)"
+        return f"TRY_CAST(nullif({cell}, '') AS DOUBLE)"  # nullif: not a bare cast, which may drop rows (engine.py)
     if use == TEXT:
         return _text(column)
     if use == PERSON:  # only told apart, never shown: the type may stay

@@ -8,12 +8,9 @@ from __future__ import annotations
 import csv
 import io
 import json
-import mmap
 import os
 import re
 from typing import TYPE_CHECKING, Any
-
-import numpy as np
 
 from tinct._files import read_bytes
 from tinct.errors import FileError, ParameterError
@@ -24,7 +21,6 @@ if TYPE_CHECKING:
 
 MAX_HEAD = 2**20
 MAX_COLUMNS = 10_000
-_CHUNK = 2**22
 _FOREIGN = (
     (b"PAR1", "a Parquet file: name it .parquet"),
     (b"\x1f\x8b", "compressed with gzip: decompress it first (gunzip)"),
@@ -35,8 +31,6 @@ _FOREIGN = (
     (b"SQLite format 3", "an SQLite database"),
     (b"ARROW1", "an Arrow file: save it as Parquet"),
 )
-_IRREGULAR = re.compile(rb"\r[^\n]|\n\r|\n\n")
-_BLANK_LINE = 0x0A0A
 _JSON = re.compile(r"\s*[{\[]\s*[\"{\[}\]]")
 
 
@@ -100,27 +94,6 @@ def require_parquet(path: Path, head: bytes) -> None:
         raise FileError(f"{path}: this is not a Parquet file: it does not begin with PAR1")
     if tail != b"PAR1" or len(head) < 12:
         raise FileError(f"{path}: this Parquet file is incomplete: it does not end with PAR1")
-
-
-def is_regular(path: Path, *, quotes: bool) -> bool:
-    """Whether a text file may be split between threads: no blank lines, one kind of line end, and no quotes.
-
-    The engine miscounts some other files when several threads read them, so those are read by one. Either way the
-    counts are the same.
-    """
-    with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as view:
-        if view.find(b"\r") >= 0:
-            return (not quotes or view.find(b'"') < 0) and _IRREGULAR.search(view) is None
-        size = len(view)
-        for start in range(0, size, _CHUNK):
-            chunk = view[start : start + _CHUNK + 1]  # one byte of the next: a pair may lie across
-            if quotes and b'"' in chunk:
-                return False
-            for shift in (0, 1):  # pairs of bytes, at even and at odd places
-                pairs = np.frombuffer(chunk, np.uint16, count=(len(chunk) - shift) // 2, offset=shift)
-                if (pairs == _BLANK_LINE).any():
-                    return False
-    return True
 
 
 def _text(path: Path, head: bytes, suffix: str) -> str:

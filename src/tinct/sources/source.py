@@ -4,21 +4,19 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from tinct.errors import FileError, ParameterError
 from tinct.questions import parse_predicate
-from tinct.questions.counting import Categories, Condition, Counts, GroupCounts
+from tinct.questions.counting import Categories, Condition
 from tinct.questions.predicates import PREDICATES, literals, require_column
 from tinct.questions.words import Question
 from tinct.sources.statements import Plan, Statement
+from tinct.sources.tables import counts_of, group_counts_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from types import TracebackType
 
-    from numpy.typing import NDArray
-
+    from tinct.questions.counting import Counts, GroupCounts
     from tinct.questions.predicates import Predicate
     from tinct.sources.columns import Column, Schema
     from tinct.sources.engine import Engine
@@ -67,16 +65,9 @@ class Source:
             where: only rows for which this predicate is true are put into classes.
             unit: the column that names persons; one row of each person is kept, and rows without a name are left out.
         """
-        statement = Statement(_plan(what, where, unit, None, None), self._schema)
-        rows = missing = 0
-        classes = [0] * statement.plan.what.size
-        for inside, place, many in self._engine.rows(statement.text(self._scan(statement.columns))):
-            rows += many
-            if inside and place is None:
-                missing += many
-            elif inside:
-                classes[_index(place)] += many
-        return Counts(rows, tuple(classes), missing)
+        plan = _plan(what, where, unit, None, None)
+        statement = Statement(plan, self._schema)
+        return counts_of(plan, self._engine.rows(statement.text(self._scan(statement.columns))))
 
     def count_by(
         self,
@@ -99,16 +90,7 @@ class Source:
         """
         plan = _plan(what, where, unit, require_column(by), groups)
         statement = Statement(plan, self._schema)
-        found = self._engine.arrays(statement.text(self._scan(statement.columns)))
-        labels, rows_of = _groups(found["label"])
-        kept = labels if plan.groups is None else plan.groups
-        table = np.zeros((len(labels), plan.what.size + 1), np.int64)
-        many, places = np.asarray(found["many"], np.int64), _places(found["class"], plan)
-        inside = rows_of >= 0
-        np.add.at(table, (rows_of[inside], places[inside]), many[inside])
-        if plan.groups is not None:
-            table = _in_order(table, labels, plan.groups)
-        return GroupCounts(int(many.sum()), kept, table[:, 1:], table[:, 0])
+        return group_counts_of(plan, self._engine.arrays(statement.text(self._scan(statement.columns))))
 
     def close(self) -> None:
         """Let go of the file."""
@@ -140,38 +122,3 @@ def _plan(what: Any, where: Any, unit: Any, by: Any, groups: Any) -> Plan:
         if not isinstance(groups[0], str):
             raise ParameterError("groups must be named by their text, such as ['N', 'S'] or ['1', '2']")
     return Plan(counted, where, unit, by, groups)
-
-
-def _index(place: Any) -> int:
-    """The class: true and false are 0 and 1 in a condition."""
-    return 1 - int(place) if isinstance(place, bool) else int(place)
-
-
-def _groups(labels: Any) -> tuple[tuple[str, ...], NDArray[np.intp]]:
-    """The different labels in order, and for each row which it has; −1 for none. Equal labels stand together."""
-    absent = np.ma.getmaskarray(labels)
-    values = np.ma.getdata(labels)
-    fresh = ~absent
-    fresh[1:] &= absent[:-1] | (values[1:] != values[:-1])
-    at = np.cumsum(fresh) - 1
-    return tuple(values[fresh].tolist()), np.where(absent, -1, at)
-
-
-def _places(classes: Any, plan: Plan) -> NDArray[np.intp]:
-    """The column of the table for each row: 0 for missing, then the classes."""
-    absent = np.ma.getmaskarray(classes)
-    values = np.ma.getdata(classes)
-    if values.dtype == object:  # the engine has no integers for a column that is missing throughout
-        values = np.array([0 if gone else value for value, gone in zip(values, absent, strict=True)])
-    if isinstance(plan.what, Condition) and plan.unit is None:
-        values = 1 - values.astype(np.intp)
-    return np.where(absent, 0, values.astype(np.intp) + 1)
-
-
-def _in_order(table: NDArray[np.int64], labels: tuple[str, ...], groups: tuple[str, ...]) -> NDArray[np.int64]:
-    at = {label: row for row, label in enumerate(labels)}
-    ordered = np.zeros((len(groups), table.shape[1]), np.int64)
-    for row, label in enumerate(groups):
-        if label in at:
-            ordered[row] = table[at[label]]
-    return ordered

@@ -52,14 +52,27 @@ class Statement:
     def text(self, scan: str) -> str:
         """The statement over ``scan``, an SQL expression that yields the rows.
 
-        It returns (in scope, class, count), or (group, class, count) with NULL for rows in no group.
+        For a condition it returns (many, inside, valid, true): all rows, those in scope, those that are true or false,
+        and those that are true; with groups (label, many, valid, true), the label NULL for rows in no group. For
+        categories it returns (inside or label, class, many).
         """
         rows = f"SELECT {', '.join(self._row())} FROM ({self._cells(scan)})"
         if self.plan.unit is not None:
             rows = self._persons(rows)
-        place = "inside" if self.plan.by is None else "label"
-        order = "" if self.plan.by is None else " ORDER BY label"
-        return f"SELECT {place}, class, count(*) AS many FROM ({rows}) GROUP BY {place}, class{order}"
+        by_group = self.plan.by is not None
+        order = " ORDER BY label" if by_group else ""
+        if isinstance(self.plan.what, Categories):
+            place = "label" if by_group else "inside"
+            return f"SELECT {place}, class, count(*) AS many FROM ({rows}) GROUP BY {place}, class{order}"
+        if by_group:
+            return f"SELECT label, count(*) AS many, {self._tally()} FROM ({rows}) GROUP BY label{order}"
+        inside = "count(*)" if self.plan.where is None else _number_of("inside")
+        return f"SELECT count(*) AS many, {inside} AS inside, {self._tally()} FROM ({rows})"
+
+    def _tally(self) -> str:
+        if self.plan.unit is None:
+            return f"count(class) AS valid, {_number_of('class')} AS true"
+        return f"{_number_of('class >= 0')} AS valid, {_number_of('class = 0')} AS true"
 
     def _cells(self, scan: str) -> str:
         first = [f"{first_reading(self._read[key], key[1])} AS {alias}" for key, alias in self._alias.items()]
@@ -69,15 +82,13 @@ class Statement:
     def _row(self) -> list[str]:
         plan = self.plan
         inside = f"coalesce({self._predicate(plan.where)}, false)" if plan.where else "true"
-        parts = [f"{self._class()} AS class"]
-        if plan.unit is not None:
-            parts.append(f"{self._alias[plan.unit, PERSON]} AS person")
+        parts = [] if plan.unit is None else [f"{self._alias[plan.unit, PERSON]} AS person"]
         if plan.by is None:
-            return [*parts, f"{inside} AS inside"]
+            return [*parts, f"{_if(inside, self._class())} AS class", f"{inside} AS inside"]
         label = self._alias[plan.by, LABEL]
         if plan.groups is not None:
             inside = f"{inside} AND {label} IN ({', '.join(_literal(each) for each in plan.groups)})"
-        return [*parts, f"{label if inside == 'true' else f'CASE WHEN {inside} THEN {label} END'} AS label"]
+        return [*parts, f"{self._class()} AS class", f"{_if(inside, label)} AS label"]
 
     def _class(self) -> str:
         what = self.plan.what
@@ -97,7 +108,7 @@ class Statement:
         """One row for each person: in scope if possible, of the first group, of the first class there."""
         if self.plan.by is None:
             return (
-                "SELECT bool_or(inside) AS inside, min(class) FILTER (inside) AS class "
+                "SELECT bool_or(inside) AS inside, min(class) AS class "
                 f"FROM ({rows}) WHERE person IS NOT NULL GROUP BY person"
             )
         by_group = (
@@ -109,6 +120,8 @@ class Statement:
     def _predicate(self, predicate: Predicate) -> str:
         if isinstance(predicate, Comparison):
             cell = self._alias[predicate.column, kind_of(predicate.value)]
+            if isinstance(predicate.value, bool):  # the cell is the answer, or its opposite
+                return cell if predicate.value == (predicate.operator == "==") else f"(NOT {cell})"
             return f"({cell} {_OPERATORS[predicate.operator]} {_literal(predicate.value)})"
         if isinstance(predicate, Membership):
             cell = self._alias[predicate.column, kind_of(predicate.values[0])]
@@ -119,6 +132,14 @@ class Statement:
 
     def _joined(self, word: str, parts: Iterable[Predicate]) -> str:
         return f"({word.join(self._predicate(part) for part in parts)})"
+
+
+def _number_of(condition: str) -> str:
+    return f"coalesce(count_if({condition}), 0)"  # it is NULL where the condition is unknown throughout
+
+
+def _if(inside: str, value: str) -> str:
+    return value if inside == "true" else f"CASE WHEN {inside} THEN {value} END"
 
 
 def _literal(value: Literal) -> str:

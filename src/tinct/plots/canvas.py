@@ -1,0 +1,224 @@
+"""The sheet a figure is drawn on: panels, a headline, curves with their names at their ends."""
+
+from __future__ import annotations
+
+import textwrap
+from contextlib import contextmanager
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from tinct.errors import ParameterError
+from tinct.plots import style
+from tinct.plots.saving import require_target, save
+from tinct.plots.spacing import spread
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from tinct._files import FilePath
+
+_WRAP = 26  # characters in a line of a label
+_GAP = 6.0  # points between the end of a curve and its name
+_MOVED = 4.0  # points from which on a label has a line to its curve
+_LABEL_SIZE = 9.0
+_POINTS = 2_000  # of a curve; more than a screen is wide
+
+
+class Canvas:
+    """A figure with one or more panels, in rows and columns, numbered as one reads."""
+
+    def __init__(
+        self,
+        colors: style.Theme,
+        panels: tuple[int, int],
+        size: tuple[float, float],
+        ratios: dict[str, Sequence[float]],
+    ) -> None:
+        from matplotlib.figure import Figure
+        from matplotlib.layout_engine import ConstrainedLayoutEngine
+
+        self.theme = colors
+        margins = ConstrainedLayoutEngine(w_pad=0.1, h_pad=0.09, wspace=0.04, hspace=0.06)
+        self.figure = Figure(figsize=size, layout=margins)
+        grid = self.figure.add_gridspec(*panels, **ratios)
+        places = [(row, column) for row in range(panels[0]) for column in range(panels[1])]
+        self.axes: list[Any] = [self.figure.add_subplot(grid[place]) for place in places]
+        for axes in self.axes:
+            axes.tick_params(length=3)
+        self._labels: list[tuple[Any, Any]] = []
+        self._steps: list[Callable[[Any], None]] = []
+
+    def headline(self, text: str, note: str = "") -> None:
+        """The title, and a quieter line below it."""
+        # the layout knows one title only: an empty line in it keeps the place of the note
+        title = self.figure.suptitle(
+            f"{text}\n " if note else text,
+            x=0.1 / self.figure.get_figwidth(),
+            ha="left",
+            fontsize=12,
+            fontweight="bold",
+            color=self.theme.text,
+            linespacing=1.35,
+        )
+        if note:
+            self.later(partial(self._write_note, title, note))
+
+    def _write_note(self, title: Any, note: str, renderer: Any) -> None:
+        place = self.figure.transFigure.inverted().transform(title.get_window_extent(renderer).p0)
+        self.figure.text(title.get_position()[0], place[1], note, ha="left", va="bottom", color=self.theme.muted)
+
+    def axis_names(self, x: str, y: str, at: int = 0) -> None:
+        """What the axes of a panel measure."""
+        self.axes[at].set_xlabel(x)
+        self.axes[at].set_ylabel(y)
+
+    def curve(self, x: Any, y: Any, name: str, color: str, *, at: int = 0, side: str = "right", **options: Any) -> Any:
+        """A line, with its name at its last point; long ones keep evenly spread points."""
+        shown = thinned(len(x))
+        (line,) = self.axes[at].plot(np.asarray(x)[shown], np.asarray(y)[shown], color=color, **options)
+        line.set_gid(name)
+        if name and len(shown):
+            self.name_end(x[shown[-1]], y[shown[-1]], name, color, at=at, side=side)
+        return line
+
+    def name_end(self, x: Any, y: Any, name: str, color: str, *, at: int = 0, side: str = "right") -> None:
+        """A name beside a point; names that would overlap move apart when the figure is finished."""
+        note = self.axes[at].annotate(
+            textwrap.fill(name, _WRAP, break_long_words=True),
+            (float(x), float(y)),
+            xytext=(_GAP if side == "right" else -_GAP, 0.0),
+            textcoords="offset points",
+            ha="left" if side == "right" else "right",
+            va="center",
+            fontsize=_LABEL_SIZE,
+            color=self.theme.readable(color),
+            annotation_clip=False,
+            linespacing=1.15,
+            path_effects=self.halo(),
+        )
+        self._labels.append((self.axes[at], note))
+
+    def halo(self) -> list[Any]:
+        """A rim in the background's colour, so that text can be read where it crosses a line."""
+        from matplotlib.patheffects import withStroke
+
+        return [withStroke(linewidth=2.5, foreground=self.theme.background)]
+
+    def key(self, entries: Sequence[tuple[str, str]], *, at: int = 0) -> None:
+        """Dots and what their colours mean, in a line below a panel, for what cannot be named where it stands."""
+        from matplotlib.offsetbox import AnchoredOffsetbox, DrawingArea, HPacker, TextArea
+        from matplotlib.patches import Circle
+
+        parts: list[Any] = []
+        for color, text in entries:
+            dot = DrawingArea(10, 8)
+            dot.add_artist(Circle((5, 4), 3.6, color=color, linewidth=0))
+            words = TextArea(text, textprops={"color": self.theme.muted, "fontsize": _LABEL_SIZE})
+            parts.append(HPacker(children=[dot, words], align="center", pad=0, sep=4))
+        box = AnchoredOffsetbox(
+            loc="upper left",
+            child=HPacker(children=parts, align="center", pad=0, sep=14),
+            bbox_to_anchor=(0.0, 0.0),
+            bbox_transform=self.axes[at].transAxes,
+            frameon=False,
+            borderpad=0.1,
+        )
+        self.axes[at].add_artist(box)
+
+    def later(self, step: Callable[[Any], None]) -> None:
+        """Something to do, with a renderer that can measure text, once the panels have their sizes."""
+        self._steps.append(step)
+
+    def finish(self) -> None:
+        """Lay everything out, once and for all."""
+        from matplotlib.backends.backend_agg import FigureCanvasAgg
+
+        self.figure.draw_without_rendering()
+        renderer = FigureCanvasAgg(self.figure).get_renderer()  # type: ignore[no-untyped-call] # Matplotlib's own gap
+        for axes in self.axes:
+            self._separate(axes, [note for owner, note in self._labels if owner is axes], renderer)
+        for step in self._steps:
+            step(renderer)
+        self.figure.draw_without_rendering()
+        self.figure.set_layout_engine("none")
+
+    def _separate(self, axes: Any, notes: list[Any], renderer: Any) -> None:
+        """Move labels up and down until none covers another, and none leaves the panel's height."""
+        point = self.figure.dpi / 72.0
+        frame = axes.get_window_extent(renderer)
+        for group in _beside(notes, renderer):
+            boxes = [note.get_window_extent(renderer) for note in group]
+            ends = [float(axes.transData.transform(note.xy)[1]) for note in group]
+            heights = [box.height + 2.0 * point for box in boxes]
+            low, high = frame.y0 - heights[0], frame.y1 + heights[0]
+            for note, end, place in zip(group, ends, spread(ends, heights, low=low, high=high), strict=True):
+                shift = (float(place) - end) / point
+                beside = note.get_position()[0] * (1.0 if abs(shift) <= _MOVED else 3.0)
+                note.set_position((beside, shift))
+                if abs(shift) > _MOVED:
+                    self._leader(axes, note, beside, shift)
+
+    def _leader(self, axes: Any, note: Any, beside: float, shift: float) -> None:
+        axes.annotate(
+            "",
+            note.xy,
+            xytext=(beside * 0.95, shift),
+            textcoords="offset points",
+            arrowprops={"arrowstyle": "-", "color": self.theme.line, "linewidth": 0.8, "shrinkA": 0, "shrinkB": 3},
+            annotation_clip=False,
+        )
+
+
+def _beside(notes: list[Any], renderer: Any) -> list[list[Any]]:
+    """Groups of labels that share some of their width; labels in different groups cannot overlap."""
+    spans = sorted(((note.get_window_extent(renderer), note) for note in notes), key=lambda pair: pair[0].x0)
+    groups: list[list[Any]] = []
+    reach = -np.inf
+    for box, note in spans:
+        if box.x0 > reach:
+            groups.append([])
+        groups[-1].append(note)
+        reach = max(reach, box.x1)
+    return groups
+
+
+def thinned(count: int) -> np.ndarray[Any, np.dtype[np.int64]]:
+    """Which of so many points to draw: all, or evenly spread ones with both ends."""
+    if count <= _POINTS:
+        return np.arange(count)
+    return np.unique(np.linspace(0, count - 1, _POINTS).round().astype(np.int64))
+
+
+@contextmanager
+def drawing(
+    *,
+    dark: Any,
+    path: FilePath | None,
+    panels: tuple[int, int] = (1, 1),
+    size: tuple[float, float] | None = None,
+    **ratios: Sequence[float],
+) -> Iterator[Canvas]:
+    """A canvas, laid out at the end of the block and then saved if there is a path.
+
+    Panels may have ``width_ratios`` and ``height_ratios``.
+    """
+    colors = style.theme(dark)
+    if path is not None:
+        require_target(path)
+    require_matplotlib()
+    with style.rules(colors):
+        canvas = Canvas(colors, panels, size or (style.PANEL if panels == (1, 1) else style.WIDE), ratios)
+        yield canvas
+        canvas.finish()
+    if path is not None:
+        save(canvas.figure, path)
+
+
+def require_matplotlib() -> None:
+    """An error that says what to install, if it is not there."""
+    try:
+        import matplotlib.figure  # noqa: F401
+    except ImportError:
+        raise ParameterError("figures need Matplotlib, which is not installed: pip install 'tinct[plot]'") from None

@@ -1,0 +1,94 @@
+"""Publishing: a random result is computed into a hidden folder, checked, and renamed into place, once and in full.
+
+Spark may run a task several times, and a frame that is not stored is computed anew by every action. For a result that was
+drawn, that means other draws. So nothing drawn is ever handed out before it is stored: what exists at the target was
+rolled once, and what was rolled and lost was never seen (docs/scale.md, "What retries can do").
+"""
+
+from __future__ import annotations
+
+import posixpath
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any
+
+from tinct.errors import FileError, ParameterError
+from tinct.exact.sampler import token
+from tinct.sources.spark_engine import guarded
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+
+def publish(frame: Any, path: str, *, check: Callable[[Any], None] | None = None) -> Any:
+    """Store a frame as Parquet under a path that must not exist yet, and return it as read from there.
+
+    Args:
+        frame: What to store; it is computed once for each time Spark runs a task, and one of these is kept.
+        path: A folder that does not exist, on any file system Spark knows; its parent must exist.
+        check: Called with the stored frame before it is published; if it raises, nothing is.
+    """
+    session = frame.sparkSession
+    require_free(session, path)
+    parent, name = posixpath.split(path.rstrip("/"))
+    staging = posixpath.join(parent, f".{name}.{token()}.part")
+    try:
+        guarded(f"writing {path}", lambda: frame.write.mode("errorifexists").parquet(staging))
+        if check is not None:
+            check(guarded(f"writing {path}", lambda: session.read.parquet(staging)))
+        guarded(f"publishing {path}", lambda: _rename(session, staging, path))
+    except BaseException:  # Ctrl-C too must leave nothing behind
+        with suppress(Exception):
+            _folder(session, staging).delete()
+        raise
+    return read(session, path)
+
+
+def read(session: Any, path: str) -> Any:
+    """What was published under a path."""
+    return guarded(f"reading {path}", lambda: session.read.parquet(path))
+
+
+def exists(session: Any, path: str) -> bool:
+    """Whether something stands under a path."""
+    return bool(guarded(f"looking for {path}", _folder(session, path).exists))
+
+
+def require_free(session: Any, path: Any) -> None:
+    """Refuse a path that cannot be published under."""
+    if not isinstance(path, str) or not posixpath.basename(path.rstrip("/")):
+        raise ParameterError(f"path must be text, the name of a folder to make, got {path!r:.80}")
+    if exists(session, path):
+        raise FileError(f"{path}: this exists already, and what is published is not replaced: choose another path")
+    parent = posixpath.dirname(path.rstrip("/"))
+    if parent and not exists(session, parent):
+        raise FileError(f"{path}: there is no folder {parent!r}")
+
+
+class _folder:  # noqa: N801 # a handle, used like a function
+    """A path on whatever file system it names, through Hadoop."""
+
+    def __init__(self, session: Any, path: str) -> None:
+        hadoop = session.sparkContext._jvm.org.apache.hadoop.fs
+        configuration = session.sparkContext._jsc.hadoopConfiguration()
+        self._path = hadoop.Path(path)
+        self._system = self._path.getFileSystem(configuration)
+
+    def exists(self) -> bool:
+        return bool(self._system.exists(self._path))
+
+    def delete(self) -> None:
+        self._system.delete(self._path, True)
+
+    @property
+    def qualified(self) -> Any:
+        return self._system.makeQualified(self._path)
+
+
+def _rename(session: Any, source: str, target: str) -> None:
+    """Give a folder its name if nobody has it; the older interface of Hadoop would move it inside what stands there."""
+    context = session.sparkContext
+    hadoop = context._jvm.org.apache.hadoop.fs
+    old, new = _folder(session, source).qualified, _folder(session, target).qualified
+    options = context._gateway.new_array(hadoop.Options.Rename, 1)
+    options[0] = hadoop.Options.Rename.NONE
+    hadoop.FileContext.getFileContext(old.toUri(), context._jsc.hadoopConfiguration()).rename(old, new, options)

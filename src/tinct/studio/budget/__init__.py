@@ -1,0 +1,1 @@
+"""The Budget page: what a ledger has left, and who asked what. It is only read."""

@@ -1,0 +1,1 @@
+"""The Design page: choose datasets and budgets, see the optimal mechanism."""

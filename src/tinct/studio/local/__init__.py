@@ -1,0 +1,1 @@
+"""The Local page: two hypotheses, and the randomiser that tells them apart best."""

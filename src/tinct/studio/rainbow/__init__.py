@@ -1,0 +1,1 @@
+"""The Rainbow page: several answers, each dataset with an order of preference."""

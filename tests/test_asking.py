@@ -351,3 +351,14 @@ def test_a_certain_answer_is_free_with_personal_budgets_too():
     data = frame(yes=5, no=0, budget=["1"] * 5)
     options = {"epsilon_column": "budget", "budgets": ["1"], "neighbors": "replace"}
     assert plan(data, "threshold(support == 'yes', at_least=9)", **options).epsilon == "0"
+
+
+@pytest.mark.parametrize("where", [None, "ward == 'N'"])
+@pytest.mark.parametrize("rest", [None, "other"])
+def test_mode_counts_whoever_is_looked_at(where, rest):
+    """With n public, rows that ``where`` leaves out or that are in no category never make an answer fail."""
+    cells = ["a"] * 6 + ["b"] * 2 + ["other"] + [None]
+    data = pd.DataFrame({"reason": cells, "ward": ["N"] * 7 + ["S"] * 3})
+    question = mode("reason", ["a", "b", "other"], rest=rest)
+    answers = {ask(data, question, 5, neighbors="replace", where=where).value for _ in range(5)}
+    assert answers <= {"a", "b", "other"}

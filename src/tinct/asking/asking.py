@@ -165,7 +165,8 @@ def _prepare(asked: _Asked, source: Source, progress: Any) -> _Ready:
     privacy = _stated(asked)
     counts = source.count(asked.question, where=asked.where, unit=asked.unit)
     n = counts.rows if asked.neighbors == REPLACE else None
-    made = design(asked.question, privacy, asked.neighbors, n, lean=asked.lean, progress=progress)
+    partial = asked.where is not None
+    made = design(asked.question, privacy, asked.neighbors, n, lean=asked.lean, partial=partial, progress=progress)
     cost = (0, Fraction(0)) if isinstance(made, CertainDesign) else (privacy.exact_epsilon, privacy.exact_delta)
     return _Ready(_plan(asked, made, cost, ()), cost, lambda: made.draw(counts))
 

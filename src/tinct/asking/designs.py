@@ -176,9 +176,19 @@ class CertainDesign:
 
 
 def design(
-    question: Question, privacy: Privacy, neighbors: str, n: int | None, *, lean: Any = None, progress: Any = None
+    question: Question,
+    privacy: Privacy,
+    neighbors: str,
+    n: int | None,
+    *,
+    lean: Any = None,
+    partial: bool = True,
+    progress: Any = None,
 ) -> Design:
-    """The mechanism for a question; ``n`` is the public number of people with ``neighbors="replace"``."""
+    """The mechanism for a question; ``n`` is the public number of people with ``neighbors="replace"``.
+
+    ``partial`` says that a row may be outside of what is looked at, so that not everybody counts.
+    """
     if isinstance(question, Mode):
         if lean is not None:
             raise ParameterError("lean is for yes/no questions")
@@ -186,7 +196,7 @@ def design(
             raise ParameterError("mode makes no use of delta: leave it out and nothing of it is spent")
         family = question.family(neighbors, n)
         # with n public, people in no category are the reason why the counts need not sum to n
-        missing = question.rest is None and neighbors == "replace"
+        missing = neighbors == "replace" and (partial or question.rest is None)
         mechanism = mode_mechanism(
             len(question.categories),
             privacy.exact_epsilon,

@@ -35,11 +35,14 @@ def chart(traces: Sequence[dict[str, Any]], theme: Theme, x: str, y: str, **layo
         "margin": {"l": 56, "r": 16, "t": 12, "b": 48},
         "xaxis": {**axis, "title": {"text": x, "standoff": 10}, "showgrid": False},
         "yaxis": {**axis, "title": {"text": y, "standoff": 10}},
-        "legend": {"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0, "font": {"color": theme.text}},
+        "legend": {
+            "orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0, "xref": "container",
+            "font": {"color": theme.text, "size": 12},
+        },
         "hoverlabel": {"font": {"family": _FONT}},
         "hovermode": "x unified",
         "showlegend": True,
-    }
+    }  # fmt: skip
     for name, value in layout.items():
         look[name] = {**look[name], **value} if isinstance(value, dict) and isinstance(look.get(name), dict) else value
     return {"data": list(traces), "layout": look}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from itertools import accumulate
 from typing import TYPE_CHECKING, Any
 
 from dash import Input, Output, html
@@ -155,14 +156,12 @@ def spending_chart(books: Books, theme: Theme) -> dict[str, Any]:
     traces = []
     for number, name in enumerate(dict.fromkeys(entry.scope for entry in books.entries)):
         mine = [entry for entry in books.entries if entry.scope == name]
-        total, sums = 0.0, [0.0]
-        for entry in mine:
-            total += float(entry.epsilon)
-            sums.append(total)
+        sums = [0.0, *accumulate(float(entry.epsilon) for entry in mine)]
+        places = [0, *(entry.number for entry in mine)]
         hue = theme.hue(number)
         traces.append(
             {
-                "type": "scatter", "mode": "lines", "name": name, "x": [0, *(entry.number for entry in mine)], "y": sums,
+                "type": "scatter", "mode": "lines", "name": name, "x": places, "y": sums,
                 "line": {"shape": "hv", "color": hue, "width": 3}, "fill": "tozeroy", "fillcolor": f"{hue}22",
                 "hovertemplate": "ε = %{y:.6g}",
             }

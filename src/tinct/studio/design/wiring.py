@@ -127,16 +127,24 @@ def updated(moment: Moment, workshop: Workshop) -> dict[str, Any]:
         state, sentence = before, str(error)
         scene = scene_of(state, workshop.files)
     found = view(state, scene, theme_of(moment.theme))
-    result = _shown(state, scene, found)
     # a graph that has not changed must not be laid out again, and a list that has not changed not be sent again
     new_graph = event is None or scene.base is not _base(before, workshop)
-    for key in () if new_graph else ("layout", "vertex-options", "edge-options"):
-        result[key] = no_update
+    result = {**_shown(state, scene, found), **_lists(scene, new_graph)}
     if sentence and event is not None and event.name in result:
         result[event.name] = no_update  # what was written stays, so that it can be mended
     sentence = sentence or found.solution.refusal
     result["message"] = parts.alarm(sentence)
     return result
+
+
+def _lists(scene: Scene, new_graph: bool) -> dict[str, Any]:
+    if not new_graph:
+        return dict.fromkeys(("layout", "vertex-options", "edge-options"), no_update)
+    return {
+        "layout": {"name": "preset", "fit": True, "padding": 24, "graph": id(scene.base)},
+        "vertex-options": vertex_options(scene),
+        "edge-options": edge_options(scene),
+    }
 
 
 def _base(state: DesignState, workshop: Workshop) -> Any:
@@ -207,7 +215,6 @@ def _picture(scene: Scene, found: DesignView) -> dict[str, Any]:
     return {
         "elements": found.elements,
         "stylesheet": found.stylesheet,
-        "layout": {"name": "preset", "fit": True, "padding": 24, "graph": id(scene.base)},
         "graph-box": _SHOWN if small else _HIDDEN,
         "line": found.line_view,
         "line-box": _HIDDEN if small else _SHOWN,
@@ -225,12 +232,10 @@ def _inspected(state: DesignState, scene: Scene, found: DesignView) -> dict[str,
     return {
         "inspector": found.inspector,
         "vertex": None if state.vertex is None else str(state.vertex),
-        "vertex-options": vertex_options(scene),
         "vertex-box": _SHOWN if state.vertex is not None and two else _HIDDEN,
         "value": no_update if here is None else round(here, 3),
         "value-label": f"The probability of {scene.graph.outputs[0]} at this vertex" if two else "",
         "edge": None if state.edge is None else str(state.edge),
-        "edge-options": edge_options(scene),
         "edge-box": _SHOWN if state.edge is not None else _HIDDEN,
         "edge-epsilon": edge,
         "edge-slider": parts.epsilon_place(edge) if state.edge is not None else no_update,

@@ -116,9 +116,9 @@ def _content() -> list[Any]:
         parts.exports(
             "local",
             {
-                "json": "Mechanism (JSON)", "csv": "Matrix (CSV)", "cells-png": "Cells (PNG)", "cells-svg": "Cells (SVG)",
-                "matrix-png": "Matrix (PNG)", "matrix-svg": "Matrix (SVG)", "utility-png": "Utility (PNG)",
-                "utility-svg": "Utility (SVG)", "py": "Python",
+                "json": "Mechanism (JSON)", "csv": "Matrix (CSV)", "cells-png": "Cells (PNG)",
+                "cells-svg": "Cells (SVG)", "matrix-png": "Matrix (PNG)", "matrix-svg": "Matrix (SVG)",
+                "utility-png": "Utility (PNG)", "utility-svg": "Utility (SVG)", "py": "Python",
             },
             chart_buttons("local", _CHARTS),
         ),

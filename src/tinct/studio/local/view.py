@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -71,7 +72,7 @@ def cells_chart(state: LocalState, found: Randomiser, theme: Theme) -> dict[str,
             }
             for x in where
         ]  # fmt: skip
-    for before, after in zip(ends, ends[1:], strict=False):
+    for before, after in pairwise(ends):
         cut = math.sqrt(max(before) * min(after))
         shapes.append(
             {

@@ -17,6 +17,7 @@ from tinct.privacy import Privacy
 from tinct.privacy.amounts import fraction_text
 from tinct.questions import Question, parse
 from tinct.questions.families import ADD_REMOVE, REPLACE, require_relation
+from tinct.questions.words import Mode
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -24,7 +25,8 @@ if TYPE_CHECKING:
     from tinct.sources import Source
 
 _ROW = "each row is taken to be one person: name the column of persons (unit) if that is not so"
-_UNIT = "one row of each person is kept, by a fixed rule; rows without a name in {unit!r} are left out"
+_UNIT = "a person with several rows counts once, {how}; rows without a name in {unit!r} are left out"
+_ONCE = {True: "in the category that comes first in the list", False: "as a yes if one of the rows is"}
 _MISSING = "cells that cannot be read are missing, and rows for which the question is unknown count for neither answer"
 
 
@@ -181,7 +183,7 @@ def _grouped(asked: _Asked, groups: Groups, source: Source, progress: Any) -> _R
 
 
 def _personal(asked: _Asked, personal: Personal, source: Source, progress: Any) -> _Ready:
-    made, counts = personal.prepare(asked.question, source, asked.where, asked.unit, progress)
+    made, counts = personal.prepare(source, asked.where, asked.unit, progress)
     cost = (0, Fraction(0)) if isinstance(made, CertainDesign) else (personal.largest, Fraction(0))
     return _Ready(_plan(asked, made, cost, personal.rules()), cost, lambda: made.draw(counts))
 
@@ -193,7 +195,7 @@ def _stated(asked: _Asked) -> Privacy:
 
 
 def _plan(asked: _Asked, made: Design, cost: tuple[Any, Fraction], more: tuple[str, ...]) -> Plan:
-    unit = _ROW if asked.unit is None else _UNIT.format(unit=asked.unit)
+    unit = _ROW if asked.unit is None else _UNIT.format(unit=asked.unit, how=_ONCE[isinstance(asked.question, Mode)])
     relation = asked.question.family(asked.neighbors, 0 if asked.neighbors == REPLACE else None)
     where = () if asked.where is None else (f"only rows with {asked.where} are looked at",)
     return Plan(

@@ -32,8 +32,9 @@ MAX_POINTS = 100_000
 
 @dataclass(frozen=True)
 class Personal:
-    """The column of budgets and the values it may have, from small to large."""
+    """The question, the column of budgets and the values it may have, from small to large."""
 
+    question: YesNo
     column: str
     budgets: tuple[Privacy, ...]
     names: tuple[str, ...]
@@ -57,7 +58,7 @@ class Personal:
         if not 1 <= len(names) <= 8 or len(set(names)) != len(names):
             raise ParameterError("budgets must list 1 to 8 different values of epsilon, such as ['0.5', '1']")
         pairs = sorted(zip((Privacy(name) for name in names), names, strict=True), key=lambda pair: pair[0].epsilon)
-        return cls(column, tuple(pair for pair, _ in pairs), tuple(name for _, name in pairs))
+        return cls(question, column, tuple(pair for pair, _ in pairs), tuple(name for _, name in pairs))
 
     @property
     def largest(self) -> Any:
@@ -73,12 +74,14 @@ class Personal:
             f"the ledger is charged the largest, ε = {self.names[-1]}",
         )
 
-    def prepare(self, question: Question, source: Source, where: Any, unit: Any, progress: Any) -> tuple[Design, Any]:
+    def prepare(self, source: Source, where: Any, unit: Any, progress: Any) -> tuple[Design, Any]:
         """Count each class, and design on the box of the classes."""
-        counts = source.count_by(question, self.column, where=where, unit=unit, groups=self.names)
-        everybody = counts if where is None else source.count_by(question, self.column, unit=unit, groups=self.names)
+        counts = source.count_by(self.question, self.column, where=where, unit=unit, groups=self.names)
+        everybody = (
+            counts if where is None else source.count_by(self.question, self.column, unit=unit, groups=self.names)
+        )
         sizes = (everybody.classes.sum(axis=1) + everybody.missing).tolist()  # public, so `where` must not shape them
-        need = self._needed(question, sum(sizes))
+        need = self._needed(sum(sizes))
         if not 0 < need <= sum(sizes):
             return CertainDesign("yes" if need <= 0 and sum(sizes) else "no"), None
         points = math.prod(size + 1 for size in sizes)
@@ -101,12 +104,12 @@ class Personal:
             int(counts.classes[at, 0]) for at in present
         )
 
-    def _needed(self, question: Question, n: int) -> int:
+    def _needed(self, n: int) -> int:
         """How many yes are needed, if everybody else counts as a no."""
-        line = question.family("replace", n)  # type: ignore[attr-defined] # yes/no questions have one
+        line = self.question.family("replace", n)
         if line.certain is not None:
             return 0 if line.certain else n + 1
-        return int(-(-(line.loss * n + line.bar) // (line.gain + line.loss)))
+        return -(-(line.loss * n + line.bar) // (line.gain + line.loss))
 
 
 @dataclass(frozen=True)

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 _LARGEST_WORD = 2**62
+_BATCH = 1 << 16
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,7 +80,12 @@ class Certified:
 
     def sample(self, vertices: Sequence[Any] | NDArray[Any]) -> NDArray[Any]:
         """One answer for each of many datasets."""
-        return self.outputs_array[sampler.draw_many(self.prefixes, self.positions(vertices))]
+        positions = self.positions(vertices)
+        answers = np.empty(len(positions), self.outputs_array.dtype)
+        for start in range(0, len(positions), _BATCH):  # numbers of answers stay in the processor's cache
+            drawn = sampler.draw_many(self.prefixes, positions[start : start + _BATCH])
+            np.take(self.outputs_array, drawn, out=answers[start : start + _BATCH], mode="clip")
+        return answers
 
     def positions(self, vertices: Sequence[Any] | NDArray[Any]) -> NDArray[np.intp]:
         """The rows of many datasets."""

@@ -98,6 +98,14 @@ def rational(given: Any, name: str) -> Fraction:
     return Fraction(float(given))
 
 
+def brief(given: Any) -> str:
+    """What was given, for an error: cut short, and never longer to print than Python allows."""
+    try:
+        return f"{given!s:.80}"
+    except ValueError:  # an integer of more than 4,300 digits
+        return f"a number of {type(given).__name__} with thousands of digits"
+
+
 def fraction_text(value: Fraction) -> str:
     """The shortest exact text: a decimal when it terminates early, else ``p/q``."""
     short = repr(_nearest_float(value))

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tinct.errors import ParameterError
-from tinct.privacy.amounts import MAX_EPSILON, Amount, rational, shown
+from tinct.privacy.amounts import MAX_EPSILON, Amount, brief, rational, shown
 from tinct.privacy.pairs import SuitablePair, distances
 from tinct.privacy.stable import Power
 
@@ -47,7 +47,7 @@ class Privacy(SuitablePair):
         exact_epsilon = _checked_epsilon(epsilon)
         exact_delta = rational(delta, "delta")
         if not 0 <= exact_delta < 1:
-            raise ParameterError(f"delta must be a number in [0, 1), got {delta!s:.80}")
+            raise ParameterError(f"delta must be a number in [0, 1), got {brief(delta)}")
         object.__setattr__(self, "exact_epsilon", exact_epsilon)
         object.__setattr__(self, "exact_delta", exact_delta)
 
@@ -125,7 +125,7 @@ class Privacy(SuitablePair):
 
 
 def _checked_epsilon(given: Any) -> Amount:
-    law = f"epsilon must be a number in [0, {MAX_EPSILON}], got {given!s:.80}"
+    law = f"epsilon must be a number in [0, {MAX_EPSILON}], got {brief(given)}"
     if isinstance(given, float) and not np.isfinite(given):
         raise ParameterError(law)
     amount = Amount.parse(given, "epsilon")

@@ -47,6 +47,10 @@ class Question(ABC):
         """The possible answers."""
         return ("no", "yes")
 
+    @abstractmethod
+    def family(self, neighbors: str, n: int | None = None) -> Line | Histograms:
+        """Where the datasets of this question lie, for a neighbour relation (and its public number of rows)."""
+
 
 class YesNo(Question):
     """A question answered by yes or no, from the numbers T of true and F of false rows."""

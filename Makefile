@@ -42,7 +42,7 @@ demo-spark: $(READY)
 	@$(BIN)/python examples/spark_demo.py
 
 test: $(READY)
-	@$(BIN)/python -m pytest -n auto --dist worksteal -q
+	@$(BIN)/python -m pytest -n auto --dist loadgroup -q
 
 lint: $(READY)
 	@$(BIN)/ruff check .
@@ -61,7 +61,7 @@ gallery: $(READY)
 	@$(BIN)/python -m gallery
 
 evidence: $(READY)
-	@TINCT_EVIDENCE=1 $(BIN)/python -m pytest -q -n auto --dist worksteal tests
+	@TINCT_EVIDENCE=1 $(BIN)/python -m pytest -q -n auto --dist loadgroup tests
 
 picture: $(READY)
 	@$(BIN)/python docs/picture.py

@@ -202,7 +202,7 @@ def test_a_ledger_is_charged_once_and_remembers(tmp_path):
 def test_a_plan_draws_and_charges_nothing(monkeypatch):
     """Even with entropy gone a plan can be made."""
     monkeypatch.setattr("tinct.exact.sampler.os.urandom", _broken)
-    found = plan(frame(), "majority(support)", 1)
+    found = plan(frame(), "majority(support)", epsilon=1)
     assert found.accuracy.margins[0] == 1
     with pytest.raises(Exception, match="no entropy"):
         ask(frame(), "majority(support)", 1)

@@ -80,34 +80,22 @@ def ask(
     'yes'
     """
     asked = _Asked.of(
-        question, epsilon, delta, by, unit, neighbors, where, groups, select, lean, epsilon_column, budgets
-    )
+        question, epsilon=epsilon, delta=delta, by=by, unit=unit, neighbors=neighbors, where=where, groups=groups,
+        select=select, lean=lean, epsilon_column=epsilon_column, budgets=budgets,
+    )  # fmt: skip
     with sources.open(data) as source:
         ready = _prepare(asked, source, progress)
         return charged(ready.plan, ready.draw, ready.cost, ledger, request, scope, who)
 
 
-def plan(
-    data: Any,
-    question: Question | str,
-    epsilon: Any = None,
-    delta: Any = 0,
-    by: str | None = None,
-    unit: str | None = None,
-    *,
-    neighbors: str = ADD_REMOVE,
-    where: Any = None,
-    groups: Sequence[str] | None = None,
-    select: Any = None,
-    lean: Any = None,
-    epsilon_column: str | None = None,
-    budgets: Any = None,
-    progress: Callable[[float], None] | None = None,
-) -> Plan:
-    """Everything ``ask`` would say except the answer. Nothing is drawn and nothing is charged."""
-    asked = _Asked.of(
-        question, epsilon, delta, by, unit, neighbors, where, groups, select, lean, epsilon_column, budgets
-    )
+def plan(data: Any, question: Question | str, *, progress: Any = None, **options: Any) -> Plan:
+    """Everything ``ask`` would say except the answer, for the same options. Nothing is drawn and nothing is charged.
+
+    >>> import pandas as pd
+    >>> plan(pd.DataFrame({"support": ["yes", "no"]}), "majority(support)", epsilon="ln 3").accuracy.right["tinct"][0]
+    0.75
+    """
+    asked = _Asked.of(question, **options)
     with sources.open(data) as source:
         return _prepare(asked, source, progress).plan
 
@@ -128,8 +116,9 @@ class _Asked:
 
     @classmethod
     def of(
-        cls, question: Any, epsilon: Any, delta: Any, by: Any, unit: Any, neighbors: Any, where: Any,
-        groups: Any, select: Any, lean: Any, epsilon_column: Any, budgets: Any,
+        cls, question: Any, epsilon: Any = None, delta: Any = 0, by: Any = None, unit: Any = None,
+        neighbors: Any = ADD_REMOVE, where: Any = None, groups: Any = None, select: Any = None, lean: Any = None,
+        epsilon_column: Any = None, budgets: Any = None,
     ) -> _Asked:  # fmt: skip
         """Check everything that is public."""
         asked = parse(question) if isinstance(question, str) else question

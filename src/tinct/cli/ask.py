@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from tinct.cli.inputs import JsonOption, examples
+from tinct.cli.inputs import JsonOption, LedgerOption, RequestOption, ScopeOption, examples
 from tinct.errors import ParameterError
 
 if TYPE_CHECKING:
@@ -67,13 +67,9 @@ def ask(
     budgets: Annotated[
         str | None, typer.Option(help="The values in that column, such as 0.5,1,2.", show_default=False)
     ] = None,
-    ledger: Annotated[
-        str | None, typer.Option(help="Charge this ledger: a file, or a postgresql:// address.", show_default=False)
-    ] = None,
-    request: Annotated[
-        str | None, typer.Option(help="Name of this request: a retry gets the same answer, free.", show_default=False)
-    ] = None,
-    scope: Annotated[str, typer.Option(help="Whose budget in the ledger.")] = "default",
+    ledger: LedgerOption = None,
+    request: RequestOption = None,
+    scope: ScopeOption = "default",
     plan: Annotated[bool, typer.Option("--plan", help="Show everything but draw and charge nothing.")] = False,
     right: Annotated[
         str | None,

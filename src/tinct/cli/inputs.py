@@ -24,6 +24,15 @@ MuOption = Annotated[
     str | None, typer.Option("--mu", help="μ of Gaussian differential privacy, instead of ε.", show_default=False)
 ]
 DisconnectedOption = Annotated[bool, typer.Option("--disconnected", help="Allow a graph in several pieces.")]
+LedgerOption = Annotated[
+    str | None,
+    typer.Option("--ledger", help="Charge this ledger: a file, or a postgresql:// address.", show_default=False),
+]
+RequestOption = Annotated[
+    str | None,
+    typer.Option("--request", help="Name of this request: a retry gets the same answer, free.", show_default=False),
+]
+ScopeOption = Annotated[str, typer.Option("--scope", help="Whose budget in the ledger.")]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of tables.")]
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from tinct.cli.inputs import JsonOption, examples, stage
+from tinct.cli.inputs import JsonOption, LedgerOption, RequestOption, ScopeOption, examples, stage
 from tinct.cli.progress import counted
 from tinct.errors import ParameterError
 
@@ -29,13 +29,9 @@ def release(
         str,
         typer.Option(help="The dataset to answer for: a vertex of the graph, or - to read it from standard input."),
     ],
-    ledger: Annotated[
-        str | None, typer.Option(help="Charge this ledger: a file, or a postgresql:// address.", show_default=False)
-    ] = None,
-    request: Annotated[
-        str | None, typer.Option(help="Name of this request: a retry gets the same answer, free.", show_default=False)
-    ] = None,
-    scope: Annotated[str, typer.Option(help="Whose budget in the ledger.")] = "default",
+    ledger: LedgerOption = None,
+    request: RequestOption = None,
+    scope: ScopeOption = "default",
     as_json: JsonOption = False,
 ) -> None:
     """Draw one answer exactly as the certificate says, after proving the certificate again.

@@ -10,7 +10,16 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from tinct.cli.inputs import JsonOption, LedgerOption, RequestOption, ScopeOption, examples
+from tinct.cli.inputs import (
+    EngineOption,
+    JsonOption,
+    LedgerOption,
+    MasterOption,
+    RequestOption,
+    ScopeOption,
+    examples,
+    on_spark,
+)
 from tinct.errors import ParameterError
 
 if TYPE_CHECKING:
@@ -79,6 +88,8 @@ def ask(
     certificate: Annotated[
         Path | None, typer.Option(help="Write the certificate of a yes/no question here.", show_default=False)
     ] = None,
+    engine: EngineOption = "local",
+    master: MasterOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Ask one question about people's data: one answer, as truthful as any private answer can be.
@@ -95,20 +106,34 @@ def ask(
     }  # fmt: skip
     if epsilon_column is not None and delta == "0":
         options["delta"] = 0
+    if epsilon is None and right is None and epsilon_column is None:
+        raise ParameterError(
+            "no privacy is given: add --epsilon (such as --epsilon 0.5), or find it with --plan --right"
+        )
     if right is not None and not plan:
         raise ParameterError("--right needs --plan: it finds the epsilon, and draws nothing")
+    rows = _opened(data, engine, master)
     if plan:
         if right is not None:
-            options["epsilon"] = _needed(question, right, margin, delta, neighbors, epsilon, data)
+            options["epsilon"] = _needed(question, right, margin, delta, neighbors, epsilon, rows)
         with _working("Planning") as progress:
-            found = asking.plan(data, question, progress=progress, **options)
+            found = asking.plan(rows, question, progress=progress, **options)
         _write_certificate(certificate, found, options["epsilon"], delta, lean)
         typer.echo(json.dumps(found.to_dict(), ensure_ascii=False, indent=2)) if as_json else _print_plan(found)
         return
     with _working("Counting and proving") as progress:
-        answer = asking.ask(data, question, ledger=ledger, request=request, scope=scope, progress=progress, **options)
+        answer = asking.ask(rows, question, ledger=ledger, request=request, scope=scope, progress=progress, **options)
     _write_certificate(certificate, answer.plan, epsilon, delta, lean)
     typer.echo(json.dumps(answer.to_dict(), ensure_ascii=False, indent=2)) if as_json else _print_answer(answer)
+
+
+def _opened(data: Path, engine: str, master: str | None) -> Any:
+    """What is asked about: the file, or its rows on a cluster."""
+    if not on_spark(engine, master):
+        return data
+    from tinct.spark.jobs import open_parquet
+
+    return open_parquet(str(data), master=master)
 
 
 def _listed(text: str | None) -> list[str] | None:
@@ -212,7 +237,8 @@ def _print_facts(console: Any, plan: Plan) -> None:
     console.print(f"\nHow often such an answer is right, if m or more is the number of {words}:\n")
     console.print(_accuracy_table(plan.accuracy))
     for name in plan.accuracy.equals():
-        console.print(f"\n{name} noise does as well here: the gain begins with δ > 0, a lean, or personal budgets.")
+        title = name[:1].upper() + name[1:]
+        console.print(f"\n{title} noise does as well here: the gain begins with δ > 0, a lean, or personal budgets.")
     if plan.certificate:
         console.print(f"\nCertificate {plan.certificate[:16]}: proved in whole numbers, sampled exactly")
 

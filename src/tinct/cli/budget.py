@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from tinct.cli.inputs import JsonOption, examples
-from tinct.errors import ParameterError
+from tinct.errors import FileError, ParameterError
 
 if TYPE_CHECKING:
     from fractions import Fraction
@@ -88,7 +88,7 @@ def init(
     if scope == "default":
         ledger = Ledger(place, epsilon, delta, **options)  # type: ignore[arg-type] # each option has its own type
     else:
-        ledger = Ledger(place)
+        ledger = _opened(place, scope)
         ledger.add_scope(scope, epsilon, delta, **options)  # type: ignore[arg-type]
     for name, statement in declared:
         ledger.add_partition(name, statement, scope=scope)
@@ -169,6 +169,20 @@ def _cells(entry: Entry) -> list[str]:
         value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
         for value in (fields[column] for column in _COLUMNS)
     ]
+
+
+def _opened(place: str, scope: str) -> Ledger:
+    """A ledger that is there; the first budget of a new one is that of the scope 'default'."""
+    from tinct.ledger import Ledger
+
+    try:
+        return Ledger(place)
+    except FileError as error:
+        if "there is no ledger" not in str(error):
+            raise
+        raise FileError(
+            f"{place}: there is no ledger yet: make it without --scope first, then add the scope {scope!r:.80}"
+        ) from None
 
 
 def _plan(lines: list[str] | None) -> list[Planned] | None:

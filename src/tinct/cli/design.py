@@ -13,13 +13,16 @@ from tinct.cli import orders
 from tinct.cli.inputs import (
     DeltaOption,
     DisconnectedOption,
+    EngineOption,
     EpsilonOption,
     JsonOption,
+    MasterOption,
     MuOption,
     choose_privacy,
     describe,
     examples,
     load_graph,
+    on_spark,
     stage,
 )
 from tinct.cli.progress import counted
@@ -36,7 +39,7 @@ EXAMPLES = examples(
     "tinct design majority:101 --epsilon 0.5",
     "tinct design threshold:1000,300 --epsilon 'ln 2' --delta 1e-6 --output mechanism.json",
     "tinct design council.csv --epsilon 1 --fix boundary.csv",
-    "tinct design line:50,50 --epsilon 1 --truth 0.9,0.5 --json",
+    "tinct design line:50,50 --epsilon 1 --truth 0.8,0.5 --json",
     "tinct design votes:12,3 --epsilon 1 --boundary best",
     "tinct design majority:101 --epsilon 0.5 --certificate majority.json",
 )
@@ -59,7 +62,7 @@ def design(
         ),
     ] = None,
     truth: Annotated[
-        str | None, typer.Option(help="Truth on the two boundaries, such as 0.9,0.6.", show_default="balanced")
+        str | None, typer.Option(help="Truth on the two boundaries, such as 0.8,0.5.", show_default="balanced")
     ] = None,
     at: Annotated[str | None, typer.Option(help="Compute the row of this vertex only.", show_default=False)] = None,
     output: Annotated[
@@ -81,11 +84,16 @@ def design(
     ] = None,
     rows: Annotated[int, typer.Option(min=1, help="How many distances to show for each color.")] = 12,
     disconnected: DisconnectedOption = False,
+    engine: EngineOption = "local",
+    master: MasterOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Design the mechanism that no other private mechanism beats, for a graph of datasets with two colors."""
     from tinct.verification import verify
 
+    if on_spark(engine, master):
+        _extend_on_spark(graph, epsilon, delta, fix, output or [], master, disconnected)
+        return
     outputs = [_checked_target(path) for path in output or []]
     certificates = [_checked_target(path, (".json",)) for path in [certificate] if path is not None]
     with stage("Reading the graph"):
@@ -144,6 +152,32 @@ def _design_all(
     return mechanism
 
 
+def _extend_on_spark(
+    graph: str,
+    epsilon: str | None,
+    delta: str | None,
+    fix: Path | None,
+    output: list[Path],
+    master: str | None,
+    disconnected: bool,
+) -> None:
+    """A graph in Parquet that outgrows one machine: extend fixed values, and publish the table."""
+    from tinct.privacy import Privacy
+    from tinct.spark.jobs import extend_files
+
+    if fix is None or len(output) != 1:
+        raise ParameterError("--engine spark extends --fix, a Parquet file, and writes one --output, a new folder")
+    privacy = None if epsilon is None else Privacy(epsilon, "0" if delta is None else delta)
+    with counted("Extending on Spark", "rounds") as progress:
+        done = extend_files(
+            graph, str(fix), str(output[0]), privacy=privacy, master=master, disconnected=disconnected,
+            progress=lambda found: progress(found.number),
+        )  # fmt: skip
+    typer.echo(
+        f"Written: {done.path} (vertex, color, Pr[{done.outputs[0]}], Pr[{done.outputs[1]}]) in {done.rounds} rounds"
+    )
+
+
 def _certify(mechanism: Mechanism, path: Path, bits: int) -> Path:
     from tinct import exact
 
@@ -170,7 +204,7 @@ def _two_numbers(text: str) -> tuple[float, float]:
     try:
         first, second = (float(part) for part in text.split(","))
     except ValueError:
-        raise ParameterError(f"--truth must be two probabilities such as 0.9,0.6, got {text!r}") from None
+        raise ParameterError(f"--truth must be two probabilities such as 0.8,0.5, got {text!r}") from None
     return first, second
 
 

@@ -33,12 +33,30 @@ RequestOption = Annotated[
     typer.Option("--request", help="Name of this request: a retry gets the same answer, free.", show_default=False),
 ]
 ScopeOption = Annotated[str, typer.Option("--scope", help="Whose budget in the ledger.")]
+EngineOption = Annotated[
+    str, typer.Option("--engine", help="Where rows are counted: 'local', or 'spark' for Parquet files and folders.")
+]
+MasterOption = Annotated[
+    str | None,
+    typer.Option(
+        "--master", help="With --engine spark: the cluster, such as local[2] or spark://host:7077.", show_default=False
+    ),
+]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of tables.")]
 
 
 def examples(*lines: str) -> str:
     """Examples as the help shows them, a paragraph each."""
     return "Examples:\n\n" + "\n\n".join(lines)
+
+
+def on_spark(engine: str, master: str | None) -> bool:
+    """Whether a command runs on Spark."""
+    if engine not in ("local", "spark"):
+        raise ParameterError(f"--engine must be local or spark, got {engine!r}")
+    if master is not None and engine != "spark":
+        raise ParameterError("--master needs --engine spark")
+    return engine == "spark"
 
 
 def load_graph(given: str, *, disconnected: bool) -> GraphFile:

@@ -293,9 +293,11 @@ def _print_cells(console: Any, mechanism: LocalMechanism) -> None:
     cells = mechanism.cells or ()
     total = mechanism.budget.growth + len(cells) - 1
     own = mechanism.budget.growth / total if math.isfinite(total) else 1.0
-    console.print(f"Answer with the number of your cell with probability {own:.9g},")
     if len(cells) > 1:
+        console.print(f"Answer with the number of your cell with probability {own:.9g},")
         console.print(f"and with each other number with probability {1.0 / total:.9g}:")
+    else:
+        console.print("Answer with the same number whatever the symbol: there is nothing to learn")
     for number, cell in enumerate(cells[:_MAX_SHOWN]):
         names = ", ".join(str(symbol) for symbol in cell[:_MAX_SHOWN])
         more = f", … ({len(cell):,} symbols)" if len(cell) > _MAX_SHOWN else ""

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from tinct import __version__
-from tinct.cli import ask, budget, design, local, release, verify
+from tinct.cli import ask, budget, design, local, plot, release, studio, verify
 from tinct.errors import TinctError
 
 BAD_INPUT = 2
@@ -26,6 +26,8 @@ app.command("ask", epilog=ask.EXAMPLES)(ask.ask)
 app.command("design", epilog=design.EXAMPLES)(design.design)
 app.command("verify", epilog=verify.EXAMPLES)(verify.verify)
 app.command("release", epilog=release.EXAMPLES)(release.release)
+app.command("plot", epilog=plot.EXAMPLES)(plot.plot)
+app.command("studio", epilog=studio.EXAMPLES)(studio.studio)
 app.add_typer(local.app, name="local")
 app.add_typer(budget.app, name="budget")
 

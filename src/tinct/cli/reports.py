@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from tinct.cli.inputs import JsonOption, examples
+from tinct.cli.inputs import EngineOption, JsonOption, MasterOption, examples, on_spark, stage
 from tinct.cli.progress import counted
 from tinct.errors import ParameterError
 
@@ -37,11 +37,20 @@ def privatize(
     column: Annotated[str, typer.Option("--column", "-c", help="The column of answers.")],
     mechanism: MechanismOption,
     output: Annotated[Path, typer.Option("--output", "-o", help="Where reports go: .csv, .tsv or .parquet.")],
+    engine: EngineOption = "local",
+    master: MasterOption = None,
 ) -> None:
     """Replace every answer by a report, drawn exactly; only reports are written, in the order of the answers."""
     from tinct.local import streams
 
     made = _read(mechanism)
+    if on_spark(engine, master):
+        from tinct.spark.jobs import privatize_files
+
+        with stage("Privatising on Spark"):
+            privatize_files(str(answers), column, made, str(output), master=master)
+        typer.echo(f"Reports written to {output}, each ε = {made.epsilon:.6g} private ({made.name})")
+        return
     done = 0
     with counted("Privatising", "answers") as progress, streams.report_writer(output) as write:
         for batch in streams.read_column(answers, column):
@@ -56,6 +65,8 @@ def estimate(
     mechanism: MechanismOption,
     confidence: Annotated[float, typer.Option(help="For all intervals together.")] = 0.95,
     top: Annotated[int, typer.Option(min=1, help="How many symbols to show, the most frequent first.")] = 20,
+    engine: EngineOption = "local",
+    master: MasterOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Estimate how frequent every symbol is, with intervals that hold all at once."""
@@ -63,8 +74,14 @@ def estimate(
 
     made = _read(mechanism)
     require_estimable(made)
-    seen, people = _support(made, reports)
-    found = estimate_from(made, seen, people, confidence)
+    if on_spark(engine, master):
+        from tinct.spark.jobs import estimate_files
+
+        with stage("Counting on Spark"):
+            found = estimate_files(str(reports), made, confidence=confidence, master=master)
+    else:
+        seen, people = _support(made, reports)
+        found = estimate_from(made, seen, people, confidence)
     if as_json:
         typer.echo(json.dumps(_document(found), ensure_ascii=False, indent=2))
         return
@@ -79,6 +96,8 @@ def compare_hypotheses(reports: ReportsArgument, mechanism: MechanismOption, as_
     made = _read(mechanism)
     if not isinstance(made.randomiser, CellRandomiser | TableRandomiser):
         raise ParameterError(f"{made.name} reports have no plain outputs to test with: design with p0 and p1")
+    if made.hypotheses is None:
+        raise ParameterError(f"{made.name} was not designed for two hypotheses: use tinct local design with p0 and p1")
     seen = _outputs(made, reports)
     found = result_from(made, seen)
     if as_json:

@@ -42,11 +42,15 @@ def _open(data: Any) -> Source:
         return data
     if isinstance(data, str | os.PathLike):
         return _open_file(Path(os.path.abspath(os.fspath(data))), data)
+    if type(data).__module__.split(".")[0] == "pyspark":
+        from tinct.sources.spark import open_frame
+
+        return open_frame(data)
     for library, (kinds, make) in _FRAMES.items():
         if type(data).__module__.split(".")[0].lstrip("_") == library and type(data).__name__ in kinds:
             return make(data)
     raise ParameterError(
-        "data must be the path of a file, a pandas or Polars DataFrame, an Arrow Table or a DuckDB relation, "
+        "data must be the path of a file, a pandas, Polars or Spark DataFrame, an Arrow Table or a DuckDB relation, "
         f"got {type(data).__name__}"
     )
 

@@ -124,8 +124,8 @@ class SparkSource(Source):
     ) -> GroupCounts:
         """The same for each group, in one pass; see Source.count_by."""
         plan = _plan(what, where, unit, by, groups)
-        wide = _Reading(plan, self._schema).grouped(self._frame)
-        found = guarded("counting groups", wide.toArrow)
+        reading = _Reading(plan, self._schema)
+        found = guarded("counting groups", lambda: reading.grouped(self._frame).toArrow())
         labels = found.column("label").to_pylist()
         table = np.column_stack([np.asarray(found.column(name), np.int64) for name in found.column_names[1:]])
         rows = int(table[:, -1].sum())
@@ -141,10 +141,11 @@ class SparkSource(Source):
     ) -> tuple[Any, int]:
         """The counts of ``count_by`` left on the executors, and the number of classes.
 
-        The frame has one row per group: ``label`` (NULL for rows in no group), ``n0``, ``n1``, …, ``missing``, ``many``.
+        The frame has one row per group: label (NULL for rows in no group), n0, n1, …, missing, and many for their sum.
         """
         plan = _plan(what, where, unit, by, groups)
-        return _Reading(plan, self._schema).grouped(self._frame), plan.what.size
+        reading = _Reading(plan, self._schema)
+        return guarded("counting groups", lambda: reading.grouped(self._frame)), plan.what.size
 
     def close(self) -> None:
         """Nothing is held open."""

@@ -22,7 +22,10 @@ LEAST_VERSION = 4
 
 _INSTALL = "install it with `pip install 'tinct[spark]'`"
 _HINTS = (
-    ("no module named", "a Python worker lacks a module: install tinct, numpy and pyarrow on every executor"),
+    (
+        "no module named",
+        "a Python worker lacks a module: install tinct on every executor, and let PYSPARK_PYTHON name its Python",
+    ),
     ("checkpoint block", "an executor was lost together with intermediate results: start the job again"),
     ("python worker exited", "a Python worker died, as often as Spark allows: nothing was published"),
     ("python_worker", "a Python worker died or was unusable: nothing was published"),
@@ -86,7 +89,7 @@ def guarded(what: str, action: Callable[[], Result]) -> Result:
 
     ``what`` says in public words what was being done.
     """
-    from py4j.protocol import Py4JError
+    from py4j.protocol import Py4JError  # type: ignore[import-untyped, unused-ignore] # it has no types
     from pyspark.errors import PySparkException
 
     try:

@@ -1,0 +1,258 @@
+"""``tinct plot``: figures of mechanisms and of what is known about them, as PNG, SVG or PDF."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from tinct.cli.inputs import (
+    DeltaOption,
+    DisconnectedOption,
+    EpsilonOption,
+    MuOption,
+    choose_privacy,
+    examples,
+    load_graph,
+    stage,
+)
+from tinct.errors import FileError, ParameterError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from tinct.mechanism import Mechanism
+
+EXAMPLES = examples(
+    "tinct plot mechanism.json -o mechanism.svg",
+    "tinct plot majority:101 --epsilon 0.5 --delta 0.01 -o errors.png",
+    "tinct plot graph cube:3 --epsilon 'ln 2' --dark -o cube.pdf",
+    "tinct plot profile mechanism.json -o profile.svg",
+    "tinct plot frontier threshold:20,5 --epsilon 1 -o frontier.svg",
+    "tinct plot rainbow 0.1,0.3,0.6 --epsilon 'ln 2' -o rainbow.svg",
+    "tinct plot regimes 0.1,0.2,0.7 0.5,0.25,0.25 -o regimes.svg",
+    "tinct plot accuracy answer.json -o accuracy.png",
+)
+_LOCAL_BUDGETS = [0.1 * step for step in range(1, 101)]
+
+
+def plot(
+    what: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="[KIND] WHAT…",
+            help="What to draw: a mechanism (.json), or a graph by file or short name such as majority:101, for which "
+            "the optimal mechanism is designed. KIND is one of mechanism (the default), graph, errors, truth, profile, "
+            "frontier, rainbow, utilities, regimes, accuracy.",
+        ),
+    ],
+    output: Annotated[
+        list[Path], typer.Option("--output", "-o", help="Write the figure: .png, .svg or .pdf; repeatable.")
+    ],
+    epsilon: EpsilonOption = None,
+    delta: DeltaOption = None,
+    mu: MuOption = None,
+    utility: Annotated[str, typer.Option("--utility", "-u", help="For utilities and regimes: kl, chi2, tv, …")] = "kl",
+    compare: Annotated[bool, typer.Option(help="Also draw what people would otherwise run.")] = True,
+    log: Annotated[bool, typer.Option("--log", help="For profile: a logarithmic axis of δ.")] = False,
+    title: Annotated[str | None, typer.Option(help="A headline of your own.", show_default=False)] = None,
+    dark: Annotated[bool, typer.Option("--dark", help="Draw on a dark background.")] = False,
+    disconnected: DisconnectedOption = False,
+) -> None:
+    """Draw a mechanism, its errors, its privacy profile, a frontier, rows by distance, local mechanisms, an answer."""
+    from tinct.plots.canvas import require_matplotlib
+    from tinct.plots.saving import require_target, save
+
+    require_matplotlib()
+    for path in output:
+        require_target(path)
+    kind, rest = (what[0], what[1:]) if what[0] in KINDS else ("mechanism", what)
+    draw, least, most, form = KINDS[kind]
+    if not least <= len(rest) <= most:
+        raise ParameterError(f"tinct plot {kind} takes {form}; got {len(rest)} arguments")
+    request = Request(rest, epsilon, delta, mu, utility, compare, log, disconnected, {"title": title, "dark": dark})
+    figure = draw(request)
+    for path in output:
+        with stage(f"Writing {path}"):
+            save(figure, path)
+        typer.echo(f"Written: {path}")
+
+
+class Request:
+    """What somebody asked for, and how to get at it."""
+
+    def __init__(
+        self,
+        words: list[str],
+        epsilon: str | None,
+        delta: str | None,
+        mu: str | None,
+        utility: str,
+        compare: bool,
+        log: bool,
+        disconnected: bool,
+        look: dict[str, Any],
+    ) -> None:
+        self.words, self.utility, self.compare, self.log, self.look = words, utility, compare, log, look
+        self._budget, self._disconnected = (epsilon, delta, mu), disconnected
+
+    def privacy(self, stored: Any = None) -> Any:
+        """The privacy of the options, or the stored one."""
+        return choose_privacy(*self._budget, stored)
+
+    def graph(self) -> tuple[Any, Any]:
+        """A graph by file or short name, and its privacy."""
+        with stage("Reading the graph"):
+            loaded = load_graph(self.words[0], disconnected=self._disconnected)
+        return loaded.graph, self.privacy(loaded.privacy)
+
+    def mechanism(self) -> Mechanism:
+        """A mechanism from its file; or the optimal one for a graph."""
+        from tinct.mechanism import Mechanism
+
+        if self._is_mechanism():
+            if any(option is not None for option in self._budget):
+                raise ParameterError("a mechanism brings its privacy: leave out --epsilon, --delta and --mu")
+            with stage("Reading the mechanism"):
+                return Mechanism.from_json(Path(self.words[0]))
+        graph, privacy = self.graph()
+        with stage(f"Designing for {len(graph):,} datasets"):
+            return _designed(graph, privacy)
+
+    def _is_mechanism(self) -> bool:
+        """Whether a file begins like a mechanism; graphs are JSON too."""
+        path = Path(self.words[0])
+        try:
+            with path.open("rb") as file:
+                return path.suffix == ".json" and b'"tinct/mechanism@' in file.read(200)
+        except OSError:
+            return False
+
+    def numbers(self, at: int) -> list[float]:
+        """Probabilities such as 0.1,0.3,0.6."""
+        from tinct._files import number
+
+        return [number(part.strip()) for part in self.words[at].split(",")]
+
+    def hypotheses(self) -> tuple[list[float], list[float] | None]:
+        """One or two distributions, as lists or as the columns p0 and p1 (or prior) of a table."""
+        if len(self.words) == 2:
+            return self.numbers(0), self.numbers(1)
+        if not self.words[0].lower().endswith((".csv", ".tsv")):
+            return self.numbers(0), None
+        from tinct._files import number, read_sheet
+
+        header, rows = read_sheet(self.words[0])
+        cells = [row for _, row in rows]
+        for names in (("p0", "p1"), ("prior",)):
+            if all(name in header for name in names):
+                columns = [[number(row[header.index(name)]) for row in cells] for name in names]
+                return columns[0], columns[1] if len(columns) == 2 else None
+        raise FileError(f"{self.words[0]}: the columns must be p0 and p1, or prior, got {', '.join(header)}")
+
+
+def _designed(graph: Any, privacy: Any) -> Mechanism:
+    from tinct import binary, rainbow
+
+    if graph.coloring.has_orders:
+        return rainbow.extend(graph, privacy, rainbow.balanced_boundary(graph, privacy))
+    mechanism: Mechanism = binary.balanced(graph, privacy)
+    return mechanism
+
+
+def _mechanism(request: Request) -> Any:
+    from tinct import plots
+
+    return plots.mechanism(request.mechanism(), compare=request.compare, **request.look)
+
+
+def _graph(request: Request) -> Any:
+    from tinct import plots
+
+    return plots.graph(request.mechanism(), **request.look)
+
+
+def _errors(request: Request) -> Any:
+    from tinct import plots
+
+    return plots.errors(request.mechanism(), compare=request.compare, **request.look)
+
+
+def _truth(request: Request) -> Any:
+    from tinct import plots
+
+    return plots.errors(request.mechanism(), compare=request.compare, truth=True, **request.look)
+
+
+def _profile(request: Request) -> Any:
+    from tinct import plots
+
+    return plots.profile(request.mechanism(), log=request.log, **request.look)
+
+
+def _frontier(request: Request) -> Any:
+    from tinct import binary, plots
+
+    return plots.frontier(binary.frontier(*request.graph()), **request.look)
+
+
+def _rainbow(request: Request) -> Any:
+    from tinct import plots
+
+    names = [name.strip() for name in request.words[1].split(",")] if len(request.words) == 2 else None
+    return plots.rainbow(request.privacy(), request.numbers(0), answers=names, **request.look)
+
+
+def _utilities(request: Request) -> Any:
+    from tinct import local, plots
+
+    p0, p1 = request.hypotheses()
+    with stage("Comparing local mechanisms"):
+        lines = local.compare(p0, p1, epsilons=_LOCAL_BUDGETS, utility=request.utility, bound=False)
+    return plots.utilities(lines, **request.look)
+
+
+def _regimes(request: Request) -> Any:
+    from tinct import local, plots
+
+    p0, p1 = request.hypotheses()
+    if p1 is None:
+        raise ParameterError("tinct plot regimes takes two distributions, such as 0.1,0.9 0.6,0.4, or a table of them")
+    with stage("Searching for the regimes"):
+        found = local.regimes(p0, p1, request.utility)
+    return plots.regimes(found, **request.look)
+
+
+def _accuracy(request: Request) -> Any:
+    from tinct import plots
+    from tinct._files import read_text, strict_json
+    from tinct.asking.accuracy import Accuracy
+
+    path = request.words[0]
+    table = strict_json(read_text(path), path)
+    try:
+        fields = table["accuracy"]
+        margins = tuple(int(margin) for margin in fields["margins"])
+        right = {str(name): tuple(map(float, values)) for name, values in fields["right"].items()}
+        found = Accuracy(str(fields["margin"]), margins, right)
+        if not all(len(values) == len(margins) for values in right.values()):
+            raise ValueError
+    except (KeyError, TypeError, ValueError, AttributeError):
+        raise FileError(f"{path}: this is not an answer or a plan: write one with tinct ask --json") from None
+    return plots.accuracy(found, **request.look)
+
+
+# how each kind is drawn, how many arguments it takes, and what they are
+KINDS: dict[str, tuple[Callable[[Request], Any], int, int, str]] = {
+    "mechanism": (_mechanism, 1, 1, "a mechanism (.json) or a graph"),
+    "graph": (_graph, 1, 1, "a mechanism (.json) or a graph"),
+    "errors": (_errors, 1, 1, "a mechanism (.json) or a graph"),
+    "truth": (_truth, 1, 1, "a mechanism (.json) or a graph"),
+    "profile": (_profile, 1, 1, "a mechanism (.json) or a graph"),
+    "frontier": (_frontier, 1, 1, "a graph with two answers"),
+    "rainbow": (_rainbow, 1, 2, "a boundary row such as 0.1,0.3,0.6, and names such as a,b,c if you like"),
+    "utilities": (_utilities, 1, 2, "two distributions, one prior, or a table (.csv) with p0 and p1, or prior"),
+    "regimes": (_regimes, 1, 2, "two distributions, or a table (.csv) with columns p0 and p1"),
+    "accuracy": (_accuracy, 1, 1, "an answer or a plan (.json) from tinct ask --json"),
+}

@@ -163,7 +163,12 @@ def direct_value(p0, p1, epsilon, cells, utility):
     return total
 
 
-@pytest.mark.parametrize("utility", list(TEXTBOOK), ids=str)
+def _named(case):
+    """A name that is the same in every process: functions print their address."""
+    return getattr(case, "__name__", None) if callable(case) else repr(case)
+
+
+@pytest.mark.parametrize("utility", list(TEXTBOOK), ids=_named)
 def test_the_value_is_the_divergence_of_the_matrix(utility):
     """What the design says it achieves is what its matrix achieves, by the definition of the divergence."""
     rng = np.random.default_rng(7)
@@ -825,7 +830,7 @@ def test_bad_distributions_are_refused(p):
             local.regimes(*pair)
 
 
-@pytest.mark.parametrize("utility", BAD_UTILITY, ids=repr)
+@pytest.mark.parametrize("utility", BAD_UTILITY, ids=_named)
 def test_bad_utilities_are_refused(utility):
     """Unknown names, missing parameters, and functions that are not convex with f(1) = 0."""
     with pytest.raises(ParameterError, match=r"utility|parameter"):

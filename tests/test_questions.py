@@ -144,7 +144,9 @@ def test_add_remove_positions_are_the_distances_on_the_explicit_graph(question, 
 
 @pytest.mark.parametrize("privacy", [Privacy("ln 2"), Privacy(0.3, 0.01)], ids=str)
 @pytest.mark.parametrize("neighbors", ["replace", "add-remove"])
-@pytest.mark.parametrize(("question", "answer"), CASES[:1] + CASES[5:9] + CASES[20:60:7], ids=str)
+@pytest.mark.parametrize(
+    ("question", "answer"), CASES[:1] + CASES[5:9] + CASES[20:60:7], ids=NAMES[:1] + NAMES[5:9] + NAMES[20:60:7]
+)
 def test_the_mechanism_by_position_is_the_optimum_on_the_explicit_graph(question, answer, neighbors, privacy):
     """U applied position times is the balanced optimum of the whole graph, to 1e-12 (rounding of the closed form)."""
     size, classes = (LARGEST, 3) if neighbors == "replace" else (ROOM, 2)

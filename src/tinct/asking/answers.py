@@ -52,6 +52,12 @@ class Plan:
             "certificate": self.certificate,
         }
 
+    def _repr_html_(self) -> str:
+        """How notebooks show it."""
+        from tinct import html
+
+        return html.of_plan(self)
+
 
 @dataclass(frozen=True)
 class Answer:
@@ -77,6 +83,12 @@ class Answer:
             "left": self.left,
             "repeated": self.repeated,
         }
+
+    def _repr_html_(self) -> str:
+        """How notebooks show it."""
+        from tinct import html
+
+        return html.of_answer(self)
 
     def __str__(self) -> str:
         return str(self.value)

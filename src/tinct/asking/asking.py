@@ -193,7 +193,7 @@ def _plan(asked: _Asked, made: Design, cost: tuple[Any, Fraction], more: tuple[s
         epsilon=str(cost[0]),
         delta=fraction_text(cost[1]),
         neighbors=f"{asked.neighbors}: {relation}",
-        rules=(unit, _MISSING, *where, *more),
+        rules=(unit, *(() if asked.personal else (_MISSING,)), *where, *more),
         method=made.method,
         accuracy=made.accuracy(),
         certificate=made.id,

@@ -70,7 +70,7 @@ class Personal:
         return (
             f"each person is protected with the ε in {self.column!r} ({', '.join(self.names)}); how many people chose "
             "which is public, and rows with another value are left out",
-            "with personal budgets, a row for which the question is unknown counts as a no",
+            "cells that cannot be read are missing, and with personal budgets an unknown row counts as a no",
             f"the ledger is charged the largest, ε = {self.names[-1]}",
         )
 

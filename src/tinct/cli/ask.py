@@ -119,7 +119,9 @@ def ask(
         with _working("Planning") as progress:
             found = asking.plan(rows, question, progress=progress, **options)
         _write_certificate(certificate, found, options["epsilon"], delta, lean)
-        typer.echo(json.dumps(found.to_dict(), ensure_ascii=False, indent=2)) if as_json else _print_plan(found)
+        typer.echo(json.dumps(found.to_dict(), ensure_ascii=False, indent=2)) if as_json else _print_plan(
+            found, options["epsilon"] if right else None
+        )
         return
     with _working("Counting and proving") as progress:
         answer = asking.ask(rows, question, ledger=ledger, request=request, scope=scope, progress=progress, **options)
@@ -182,12 +184,14 @@ def _working(what: str) -> Iterator[Callable[[float], None] | None]:
         yield lambda share: bar.update(task, completed=share)
 
 
-def _print_plan(plan: Plan) -> None:
+def _print_plan(plan: Plan, needed: str | None) -> None:
     from rich.console import Console
     from rich.markup import escape
 
     console = Console(highlight=False)
     console.print(f"[bold]Plan[/bold] for {escape(plan.question)}: nothing was drawn, nothing was charged")
+    if needed is not None:
+        console.print(f"Needed: [bold]ε = {needed}[/bold]")
     _print_facts(console, plan)
 
 

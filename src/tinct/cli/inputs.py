@@ -34,7 +34,7 @@ RequestOption = Annotated[
 ]
 ScopeOption = Annotated[str, typer.Option("--scope", help="Whose budget in the ledger.")]
 EngineOption = Annotated[
-    str, typer.Option("--engine", help="Where rows are counted: 'local', or 'spark' for Parquet files and folders.")
+    str, typer.Option("--engine", help="'local', or 'spark' for Parquet files and folders that outgrow one machine.")
 ]
 MasterOption = Annotated[
     str | None,

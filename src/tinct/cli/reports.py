@@ -37,6 +37,10 @@ def privatize(
     column: Annotated[str, typer.Option("--column", "-c", help="The column of answers.")],
     mechanism: MechanismOption,
     output: Annotated[Path, typer.Option("--output", "-o", help="Where reports go: .csv, .tsv or .parquet.")],
+    missing: Annotated[
+        str | None,
+        typer.Option(help="The symbol that stands for blanks and for what is no symbol.", show_default="refuse them"),
+    ] = None,
     engine: EngineOption = "local",
     master: MasterOption = None,
 ) -> None:
@@ -48,13 +52,13 @@ def privatize(
         from tinct.spark.jobs import privatize_files
 
         with stage("Privatising on Spark"):
-            privatize_files(str(answers), column, made, str(output), master=master)
+            privatize_files(str(answers), column, made, str(output), master=master, missing=missing)
         typer.echo(f"Reports written to {output}, each ε = {made.epsilon:.6g} private ({made.name})")
         return
     done = 0
     with counted("Privatising", "answers") as progress, streams.report_writer(output) as write:
         for batch in streams.read_column(answers, column):
-            write(made.privatize(batch))
+            write(made.privatize(batch, missing))
             done += len(batch)
             progress(done)
     typer.echo(f"{done:,} reports written to {output}, each ε = {made.epsilon:.6g} private ({made.name})")

@@ -64,20 +64,26 @@ def _table(mechanism: LocalMechanism, growth: Fraction, epsilon: str) -> TableRa
     return build(units=np.array(rows, np.int64))
 
 
-def codes_of(symbols: Sequence[Any], values: Any) -> NDArray[np.int64]:
+def codes_of(symbols: Sequence[Any], values: Any, missing: Any = None) -> NDArray[np.int64]:
     """The number of each value among the symbols; values are never repeated in an error.
 
-    >>> codes_of(("a", "b"), ["b", "a", "b"])
+    ``missing`` is the symbol that stands for values which are not among them; without it they are an error.
+
+    >>> codes_of(("a", "b"), ["b", "a", None], missing="b")
     array([1, 0, 1])
     """
+    if missing is not None and missing not in symbols:
+        raise ParameterError(f"missing must be one of the {len(symbols):,} symbols, got {missing!r:.80}")
     found = _codes(symbols, values)
     unknown = found < 0
-    if unknown.any():
+    if not unknown.any():
+        return found
+    if missing is None:
         raise ParameterError(
-            f"{int(unknown.sum()):,} of {len(found):,} values are not among the {len(symbols):,} symbols, the first at "
-            f"position {int(np.argmax(unknown))}: add a symbol for them, or leave them out"
+            f"values are not among the {len(symbols):,} symbols, the first at position {int(np.argmax(unknown))}: name "
+            "a symbol that stands for them with missing=, or leave them out"
         )
-    return found
+    return np.where(unknown, symbols.index(missing), found)
 
 
 def _codes(symbols: Sequence[Any], values: Any) -> NDArray[np.int64]:

@@ -86,6 +86,12 @@ class Estimate:
             return counts
         return self.seen
 
+    def _repr_html_(self) -> str:
+        """How notebooks show it."""
+        from tinct import html
+
+        return html.of_estimate(self)
+
     def __repr__(self) -> str:
         return f"<Estimate of {len(self.symbols):,} frequencies from {self.reports:,} reports>"
 

@@ -164,15 +164,16 @@ class LocalMechanism:
 
         return randomiser_of(self)
 
-    def privatize(self, values: Any) -> NDArray[Any]:
+    def privatize(self, values: Any, missing: Any = None) -> NDArray[Any]:
         """One report for each value of a column, drawn exactly from the operating system's entropy.
 
         ``values`` may be a list, a NumPy array, a pandas or Polars Series or an Arrow array of symbols. Reports are
-        output numbers (``outputs`` names them), or rows of them for mechanisms with structured outputs.
+        output numbers (``outputs`` names them), or rows of them for mechanisms with structured outputs. ``missing`` is
+        the symbol that stands for blanks and for values that are no symbols; without it they are refused.
         """
         from tinct.local.collecting import codes_of
 
-        return self.randomiser.draw(codes_of(self.symbols, values))
+        return self.randomiser.draw(codes_of(self.symbols, values, missing))
 
     def estimate(self, reports: Any, confidence: float = 0.95) -> Estimate:
         """Frequencies of the symbols from reports, with intervals that hold all at once with this confidence."""
@@ -207,6 +208,12 @@ class LocalMechanism:
         if (low[used] == 0).any():
             return math.inf
         return float(np.log(high[used] / low[used]).max(initial=0.0))
+
+    def _repr_html_(self) -> str:
+        """How notebooks show it."""
+        from tinct import html
+
+        return html.of_local(self)
 
     def __repr__(self) -> str:
         value = "" if self.value is None else f", {_utility_name(self.utility)} {self.value:.6g}"

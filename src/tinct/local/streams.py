@@ -38,12 +38,11 @@ def _numbers(column: Any, path: str | Path) -> NDArray[Any]:
     pa, _ = _arrow()
     import pyarrow.compute as pc
 
-    try:
-        if column.null_count:
-            raise ParameterError("a report is missing")
-        return np.asarray(pc.cast(column, pa.int64()))
-    except (pa.ArrowInvalid, pa.ArrowNotImplementedError, ParameterError):
-        raise FileError(f"{path}: reports must be whole numbers in every row") from None
+    if not column.null_count:
+        with suppress(pa.ArrowInvalid, pa.ArrowNotImplementedError):
+            return np.asarray(pc.cast(column, pa.int64()))
+    # raised out here, so that Arrow's error, which quotes a cell, is not even its context
+    raise FileError(f"{path}: reports must be whole numbers in every row")
 
 
 def _batches(path: str | Path, columns: list[str] | None) -> Iterator[Any]:
@@ -51,7 +50,7 @@ def _batches(path: str | Path, columns: list[str] | None) -> Iterator[Any]:
     suffix = suffix_of(path, SUFFIXES)
     if not os.path.isfile(path):
         raise FileError(f"{path}: there is no such file")
-    try:
+    with suppress(pa.ArrowException, OSError, UnicodeDecodeError):
         if suffix == ".parquet":
             from pyarrow import parquet
 
@@ -71,9 +70,9 @@ def _batches(path: str | Path, columns: list[str] | None) -> Iterator[Any]:
             ),
         )
         yield from reader
-    except (pa.ArrowInvalid, pa.ArrowKeyError, OSError, UnicodeDecodeError):
-        # the library's own words would quote cells
-        raise FileError(f"{path}: this cannot be read as a table with a header line") from None
+        return
+    # raised out here for the same reason
+    raise FileError(f"{path}: this cannot be read as a table with a header line")
 
 
 def _require_columns(wanted: list[str] | None, found: list[str], path: str | Path) -> None:

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from tinct import baselines as baselines
     from tinct import exact as exact
     from tinct import graphs as graphs
+    from tinct import interop as interop
     from tinct import local as local
     from tinct import rainbow as rainbow
     from tinct.asking import Answer, ask
@@ -54,7 +55,7 @@ _HOME = {
     "tinct.verification": ("Verdict", "verify"),
 }
 _WHERE = {name: module for module, names in _HOME.items() for name in names}
-_ROOMS = ("baselines", "exact", "graphs", "local", "rainbow")
+_ROOMS = ("baselines", "exact", "graphs", "interop", "local", "rainbow")
 
 __all__ = [
     "Answer",
@@ -84,6 +85,7 @@ __all__ = [
     "graphs",
     "homogeneous",
     "improve",
+    "interop",
     "local",
     "majority",
     "median",

@@ -55,7 +55,10 @@ def read_bytes(path: FilePath, limit: int = MAX_BYTES) -> bytes:
         if not stat.S_ISREG(found.st_mode):  # a pipe or a device might never end
             raise FileError(f"{path}: this is not a regular file")
         with open(path, "rb") as file:
-            data = file.read(limit + 1)
+            # not `limit + 1` at once: that much memory would be set aside for the smallest file
+            data = file.read(min(found.st_size, limit) + 1)
+            if found.st_size < len(data) <= limit:  # it has grown, or does not say how large it is
+                data += file.read(limit + 1 - len(data))
     except FileNotFoundError:
         raise FileError(f"{path}: there is no such file") from None
     except (OSError, ValueError) as error:  # ValueError: a path with a NUL in it

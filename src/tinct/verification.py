@@ -90,6 +90,12 @@ class Verdict:
                 worst[at] = max(worst[at], float(excess(here, there, np.exp(epsilon)).max()))
         return worst
 
+    def _repr_html_(self) -> str:
+        """How notebooks show it."""
+        from tinct import html
+
+        return html.of_verdict(self)
+
 
 def verify(
     mechanism: Mechanism | ArrayLike, graph: DatasetGraph, privacy: Any, *, tolerance: float = TOLERANCE

@@ -79,7 +79,7 @@ def ask(
     >>> ask(pd.DataFrame({"support": ["yes"] * 500 + ["no"] * 20}), majority("support"), epsilon=1).value
     'yes'
     """
-    asked = _Asked.of(
+    asked = Request.of(
         question, epsilon=epsilon, delta=delta, by=by, unit=unit, neighbors=neighbors, where=where, groups=groups,
         select=select, lean=lean, epsilon_column=epsilon_column, budgets=budgets,
     )  # fmt: skip
@@ -95,13 +95,13 @@ def plan(data: Any, question: Question | str, *, progress: Any = None, **options
     >>> plan(pd.DataFrame({"support": ["yes", "no"]}), "majority(support)", epsilon="ln 3").accuracy.right["tinct"][0]
     0.75
     """
-    asked = _Asked.of(question, **options)
+    asked = Request.of(question, **options)
     with sources.open(data) as source:
         return _prepare(asked, source, progress).plan
 
 
 @dataclass(frozen=True)
-class _Asked:
+class Request:
     """A request, checked as far as it can be without the data."""
 
     question: Question
@@ -119,7 +119,7 @@ class _Asked:
         cls, question: Any, epsilon: Any = None, delta: Any = 0, by: Any = None, unit: Any = None,
         neighbors: Any = ADD_REMOVE, where: Any = None, groups: Any = None, select: Any = None, lean: Any = None,
         epsilon_column: Any = None, budgets: Any = None,
-    ) -> _Asked:  # fmt: skip
+    ) -> Request:  # fmt: skip
         """Check everything that is public."""
         asked = parse(question) if isinstance(question, str) else question
         if not isinstance(asked, Question):
@@ -146,7 +146,7 @@ class _Ready:
     draw: Callable[[], Any]
 
 
-def _prepare(asked: _Asked, source: Source, progress: Any) -> _Ready:
+def _prepare(asked: Request, source: Source, progress: Any) -> _Ready:
     """Count, design, and say what may be said; the draw is left for the ledger's transaction."""
     source.check(asked.question, where=asked.where, unit=asked.unit, by=asked.by)
     if asked.personal is not None:
@@ -159,31 +159,32 @@ def _prepare(asked: _Asked, source: Source, progress: Any) -> _Ready:
     partial = asked.where is not None
     made = design(asked.question, privacy, asked.neighbors, n, lean=asked.lean, partial=partial, progress=progress)
     cost = (0, Fraction(0)) if isinstance(made, CertainDesign) else (privacy.exact_epsilon, privacy.exact_delta)
-    return _Ready(_plan(asked, made, cost, ()), cost, lambda: made.draw(counts))
+    return _Ready(plan_of(asked, made, cost, ()), cost, lambda: made.draw(counts))
 
 
-def _grouped(asked: _Asked, groups: Groups, source: Source, progress: Any) -> _Ready:
+def _grouped(asked: Request, groups: Groups, source: Source, progress: Any) -> _Ready:
     by = asked.by or ""
     made = design(asked.question, groups.answering, asked.neighbors, None, lean=asked.lean, progress=progress)
     counts = source.count_by(asked.question, by, where=asked.where, unit=asked.unit, groups=groups.declared)
     privacy = _stated(asked)
     cost = (privacy.exact_epsilon, privacy.exact_delta)
-    return _Ready(_plan(asked, made, cost, groups.rules(by)), cost, lambda: groups.draw(made, counts))
+    return _Ready(plan_of(asked, made, cost, groups.rules(by)), cost, lambda: groups.draw(made, counts))
 
 
-def _personal(asked: _Asked, personal: Personal, source: Source, progress: Any) -> _Ready:
+def _personal(asked: Request, personal: Personal, source: Source, progress: Any) -> _Ready:
     made, counts = personal.prepare(source, asked.where, asked.unit, progress)
     cost = (0, Fraction(0)) if isinstance(made, CertainDesign) else (personal.largest, Fraction(0))
-    return _Ready(_plan(asked, made, cost, personal.rules()), cost, lambda: made.draw(counts))
+    return _Ready(plan_of(asked, made, cost, personal.rules()), cost, lambda: made.draw(counts))
 
 
-def _stated(asked: _Asked) -> Privacy:
+def _stated(asked: Request) -> Privacy:
     if asked.privacy is None:
         raise ParameterError("epsilon must be given, such as epsilon='0.5'")
     return asked.privacy
 
 
-def _plan(asked: _Asked, made: Design, cost: tuple[Any, Fraction], more: tuple[str, ...]) -> Plan:
+def plan_of(asked: Request, made: Design, cost: tuple[Any, Fraction], more: tuple[str, ...]) -> Plan:
+    """What may be said about a request once its mechanism is known."""
     unit = _ROW if asked.unit is None else _UNIT.format(unit=asked.unit, how=_ONCE[isinstance(asked.question, Mode)])
     relation = asked.question.family(asked.neighbors, 0 if asked.neighbors == REPLACE else None)
     where = () if asked.where is None else (f"only rows with {asked.where} are looked at",)

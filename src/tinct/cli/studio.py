@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 import webbrowser
+from contextlib import suppress
 from typing import Annotated
 
 import typer
@@ -37,7 +38,6 @@ def studio(
         if browser:  # a text browser would not come back before it is left
             threading.Thread(target=webbrowser.open, args=(url,), daemon=True).start()
 
-    try:
+    with suppress(KeyboardInterrupt):
         open_studio(port, ledger).serve(ready)
-    except KeyboardInterrupt:
-        typer.secho("\ntinct studio has ended.", err=True, dim=True)
+    typer.secho("\ntinct studio has ended.", err=True, dim=True)

@@ -176,6 +176,12 @@ class Certified:
         boxed[:] = self.outputs
         return boxed
 
+    def _repr_html_(self) -> str:
+        """How notebooks show it."""
+        from tinct import html
+
+        return html.of_certified(self)
+
     def __repr__(self) -> str:
         return f"<Certified: {len(self.vertices):,} vertices, outputs {self.outputs!r:.60}, {self.guarantee}>"
 

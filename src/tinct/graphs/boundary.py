@@ -107,7 +107,9 @@ def _koenig(graph: DatasetGraph, boundary: Boundary) -> NDArray[np.int64]:
     right = np.where(swapped, boundary.ends[:, 0], boundary.ends[:, 1])
     left_ids, row = np.unique(left, return_inverse=True)
     right_ids, column = np.unique(right, return_inverse=True)
-    pairs = csr_array((np.ones(len(row), np.int8), (row, column)), shape=(len(left_ids), len(right_ids)))
+    ones = np.ones(len(row), np.int8)
+    places = row.astype(np.int32), column.astype(np.int32)  # SciPy 1.11 matches with no other type
+    pairs = csr_array((ones, places), shape=(len(left_ids), len(right_ids)))
     partner_of_right = maximum_bipartite_matching(pairs, perm_type="row")
     # vertices reached from unmatched left ones by alternating paths; rows of `pairs` are adjacency lists
     reached_left = np.ones(len(left_ids), bool)

@@ -161,6 +161,12 @@ class DatasetGraph:
     def __len__(self) -> int:
         return len(self.vertices)
 
+    def _repr_html_(self) -> str:
+        """How notebooks show it."""
+        from tinct import html
+
+        return html.of_graph(self)
+
     def __repr__(self) -> str:
         edges = len(self.indices) // 2
         return f"<DatasetGraph: {len(self):,} vertices, {edges:,} edges, outputs {self.outputs!r:.60}>"

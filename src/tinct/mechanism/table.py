@@ -164,6 +164,12 @@ class Mechanism:
 
         return plots.mechanism(self, **options)
 
+    def _repr_html_(self) -> str:
+        """How notebooks show it."""
+        from tinct import html
+
+        return html.of_mechanism(self)
+
     def __repr__(self) -> str:
         return f"<Mechanism: {len(self.graph):,} vertices, outputs {self.outputs!r:.60}, for {self.privacy!r:.60}>"
 

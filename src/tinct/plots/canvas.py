@@ -34,7 +34,7 @@ class Canvas:
         colors: style.Theme,
         panels: tuple[int, int],
         size: tuple[float, float],
-        ratios: dict[str, Sequence[float]],
+        ratios: dict[str, Any],
     ) -> None:
         from matplotlib.figure import Figure
         from matplotlib.layout_engine import ConstrainedLayoutEngine
@@ -62,12 +62,24 @@ class Canvas:
             color=self.theme.text,
             linespacing=1.35,
         )
-        if note:
-            self.later(partial(self._write_note, title, note))
+        self.later(partial(self._write_note, title, note))
 
     def _write_note(self, title: Any, note: str, renderer: Any) -> None:
         place = self.figure.transFigure.inverted().transform(title.get_window_extent(renderer).p0)
-        self.figure.text(title.get_position()[0], place[1], note, ha="left", va="bottom", color=self.theme.muted)
+        words: dict[str, Any] = {"ha": "left", "va": "bottom", "color": self.theme.muted}
+        for text in (title, self.figure.text(title.get_position()[0], place[1], note, **words)):
+            self._fit(text, renderer)
+
+    def _fit(self, text: Any, renderer: Any) -> None:
+        """Make a line that is wider than the page smaller, and shorten it if that is not enough."""
+        room = self.figure.bbox.width - 0.2 * self.figure.dpi
+        wide = text.get_window_extent(renderer).width / room
+        if wide <= 1.0:
+            return
+        text.set_fontsize(text.get_fontsize() / min(wide, 1.3))
+        if wide > 1.3:
+            first, *others = text.get_text().split("\n")
+            text.set_text("\n".join([first[: int(len(first) * 1.25 / wide)].rstrip() + "…", *others]))
 
     def axis_names(self, x: str, y: str, at: int = 0) -> None:
         """What the axes of a panel measure."""
@@ -96,7 +108,6 @@ class Canvas:
             color=self.theme.readable(color),
             annotation_clip=False,
             linespacing=1.15,
-            path_effects=self.halo(),
         )
         self._labels.append((self.axes[at], note))
 
@@ -157,6 +168,8 @@ class Canvas:
                 shift = (float(place) - end) / point
                 beside = note.get_position()[0] * (1.0 if abs(shift) <= _MOVED else 3.0)
                 note.set_position((beside, shift))
+                if note.get_window_extent(renderer).x0 < frame.x1 - 2.0 * _GAP * point:
+                    note.set_path_effects(self.halo())
                 if abs(shift) > _MOVED:
                     self._leader(axes, note, beside, shift)
 
@@ -198,7 +211,7 @@ def drawing(
     path: FilePath | None,
     panels: tuple[int, int] = (1, 1),
     size: tuple[float, float] | None = None,
-    **ratios: Sequence[float],
+    **ratios: Any,
 ) -> Iterator[Canvas]:
     """A canvas, laid out at the end of the block and then saved if there is a path.
 

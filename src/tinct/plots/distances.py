@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 LEAST_ERROR = 1e-9  # the logarithmic axis ends here
 _MARKED = 40  # distances up to which every one gets a dot
 _MOST_ORDERS = 6
+_FEW_POWERS = 5e-3
 _ALIKE = 1e-12
 
 
@@ -90,17 +91,26 @@ def draw_errors(canvas: Canvas, ours: list[ByDistance], others: list[ByDistance]
     for number, curve in enumerate(ours):
         _draw(canvas, curve, canvas.theme.hues["blue"], shown, truth, ("-", "--", "-.", ":")[number % 4], at)
     axes = canvas.axes[at]
-    axes.set_xlim(-0.02 * shown, max(shown, 1))
+    axes.set_xlim(-0.02 * shown, 1.015 * max(shown, 1))
     axes.xaxis.get_major_locator().set_params(integer=True)
     if not truth:
-        axes.set_yscale("log")
-        axes.yaxis.set_major_formatter(style.power_of_ten)
-        axes.minorticks_off()
         seen = np.concatenate([curve.worst[: shown + 1] for curve in ours + others])
         low = float(seen[seen > LEAST_ERROR].min(initial=1.0))
-        axes.set_ylim(max(LEAST_ERROR, low / 2.0), 1.0)
+        _logarithmic(axes, max(LEAST_ERROR, low / 2.0))
     what = "probability of a right answer" if truth else "probability of a wrong answer"
     canvas.axis_names("distance to the boundary", what, at)
+
+
+def _logarithmic(axes: Any, low: float) -> None:
+    """A logarithmic axis up to 1, with ticks at 2 and 5 as well if there are few powers of ten."""
+    axes.set_yscale("log")
+    if low > _FEW_POWERS:
+        from matplotlib.ticker import LogLocator
+
+        axes.yaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
+    axes.yaxis.set_major_formatter(lambda value, _: f"{value:g}" if low > _FEW_POWERS else style.power_of_ten(value))
+    axes.minorticks_off()
+    axes.set_ylim(low, 1.0)
 
 
 def curves_of(mechanism: Mechanism, name: str = "tinct") -> list[ByDistance]:
@@ -197,5 +207,6 @@ def _draw(canvas: Canvas, curve: ByDistance, color: str, shown: int, truth: bool
         canvas.axes[at].fill_between(seen, low[seen], high[seen], color=color, alpha=0.15, linewidth=0)
     marker = "o" if len(seen) <= _MARKED else None
     # a curve that drops to 0 inside the panel has free room on its lower left: the others are above it
-    side = "left" if not truth and 0.35 * shown < seen[-1] < 0.9 * shown else "right"
+    drops = zero is not None and not truth
+    side = "left" if drops and 0.35 * shown < seen[-1] < 0.9 * shown else "right"
     canvas.curve(seen, high[seen], name, color, at=at, side=side, linestyle=line, marker=marker)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -48,7 +48,7 @@ def graph(
     """Draw a mechanism on its graph, or a graph without a mechanism.
 
     The ring around a vertex has the colour of its true (or most preferred) answer, the pie inside shows how often each
-    answer is given, clockwise from the top in the order of the outputs. Edges between different colours are dark. A
+    answer is given, clockwise from the top in the order of the outputs. Edges between different colours stand out. A
     thin circle marks vertices whose row was fixed. If edges have budgets of their own, wide ones have the smaller.
 
     Args:
@@ -121,8 +121,12 @@ def draw_network(canvas: Canvas, network: Network, *, at: int = 0, key: bool = T
     axes.set_aspect("equal")
     _draw_edges(axes, canvas.theme, network)
     colors = canvas.theme.colors(network.graph.outputs)
-    for vertex in range(len(network.graph)):
-        _draw_vertex(axes, canvas.theme, network, vertex, colors)
+    if network.mechanism is None:
+        _draw_orders(axes, network, colors)
+    else:
+        _draw_rings(axes, canvas.theme, network, colors)
+        for vertex, row in enumerate(network.mechanism.table):
+            _draw_pie(axes, canvas.theme, network, vertex, row, colors)
     room = (_FIXED + 0.25) * radius
     axes.set_xlim(points[:, 0].min() - room, points[:, 0].max() + room)
     axes.set_ylim(points[:, 1].min() - room, points[:, 1].max() + room)
@@ -146,7 +150,7 @@ def _size(points: Floats, shape: str) -> tuple[float, float]:
     """The size of a figure in inches, after the shape of what it shows."""
     width, height = np.ptp(points, axis=0) + 1e-9
     if shape == "row":
-        return float(np.clip(1.05 * len(points) + 0.8, 3.6, 12.0)), 2.3
+        return float(np.clip(1.05 * len(points) + 0.8, 4.6, 12.0)), 2.3
     ratio = float(np.clip(height / width, 0.45, 1.0))
     wide = style.PANEL[0] if len(points) <= 60 else 8.4
     return (wide, wide * ratio + 1.1) if height <= width else (wide * 0.86, wide * 0.86 + 1.1)
@@ -183,54 +187,57 @@ def edge_widths(dataset_graph: DatasetGraph, privacy: Any) -> Floats:
     return 4.0 - 3.0 * (sizes - sizes.min()) / span if span > 0 else np.full(len(sizes), 1.3)
 
 
-def _draw_vertex(axes: Any, colors: style.Theme, network: Network, vertex: int, hues: list[str]) -> None:
+def _draw_discs(axes: Any, points: Floats, radius: float, colors: Sequence[str], **options: Any) -> None:
+    """Discs of one size; files hold their outline once."""
+    from matplotlib.collections import EllipseCollection
+
+    name, size = options.pop("name"), [2.0 * radius]
+    discs = EllipseCollection(size, size, [0.0], units="xy", offsets=points, offset_transform=axes.transData, **options)
+    discs.set_facecolor(list(colors))
+    discs.set_gid(name)
+    axes.add_collection(discs)
+
+
+def _draw_rings(axes: Any, colors: style.Theme, network: Network, hues: list[str]) -> None:
+    """Rings in the true colours, and circles around the vertices whose rows were given."""
+    truth = [hues[answer] for answer in network.graph.coloring.true_outputs().tolist()]
+    inner, outer = (share * network.radius for share in _RING)
+    _draw_discs(axes, network.points, outer, truth, zorder=2, linewidths=0, name="rings")
+    blank = [colors.background] * len(network.points)
+    _draw_discs(axes, network.points, inner, blank, zorder=3, linewidths=0, name="gaps")
+    fixed = network.mechanism.fixed if network.mechanism is not None else None
+    if fixed is not None and len(fixed):
+        look = {"edgecolors": colors.text, "linewidths": 1.0, "zorder": 2, "name": "fixed"}
+        _draw_discs(axes, network.points[fixed], _FIXED * network.radius, ["none"] * len(fixed), **look)
+
+
+def _draw_pie(axes: Any, colors: style.Theme, network: Network, vertex: int, row: Floats, hues: list[str]) -> None:
     from matplotlib.patches import Circle, Wedge
 
-    (x, y), radius = network.points[vertex].tolist(), network.radius
-    center = (x, y)
-    truth = int(network.graph.coloring.true_outputs()[vertex])
-    inner, outer = (share * radius for share in _RING)
-    axes.add_patch(Circle(center, outer, facecolor=hues[truth], edgecolor="none", zorder=2))
-    axes.add_patch(Circle(center, inner, facecolor=colors.background, edgecolor="none", zorder=3))
-    fixed = network.mechanism.fixed if network.mechanism is not None else None
-    if fixed is not None and vertex in fixed:
-        circle = Circle(center, _FIXED * radius, fill=False, edgecolor=colors.text, linewidth=1.0, zorder=2)
-        circle.set_gid(f"fixed:{vertex}")
-        axes.add_patch(circle)
-    if network.mechanism is None:
-        _draw_order(axes, network.graph, vertex, center, radius, hues)
-        return
+    x, y = network.points[vertex].tolist()
     turn = 90.0
-    for output, share in enumerate(network.mechanism.table[vertex].tolist()):
+    for output, share in enumerate(row.tolist()):
         if share < _LEAST_SHARE:
             continue
-        look: dict[str, Any] = {
-            "facecolor": hues[output],
-            "edgecolor": colors.background,
-            "linewidth": 0.6,
-            "zorder": 4,
-        }
-        whole = share > 1.0 - _LEAST_SHARE
-        look["zorder"] = 4
-        pie = Circle(center, radius, **look) if whole else Wedge(center, radius, turn - 360.0 * share, turn, **look)
+        look: dict[str, Any] = {"facecolor": hues[output], "edgecolor": colors.background, "linewidth": 0.6}
+        whole, radius = share > 1.0 - _LEAST_SHARE, network.radius
+        pie = Circle((x, y), radius, **look) if whole else Wedge((x, y), radius, turn - 360.0 * share, turn, **look)
         pie.set_gid(f"pie:{vertex}:{output}")
+        pie.set_zorder(4)
+        pie.set_clip_on(False)
         axes.add_patch(pie)
         turn -= 360.0 * share
 
 
-def _draw_order(
-    axes: Any, dataset_graph: DatasetGraph, vertex: int, center: tuple[float, float], radius: float, hues: list[str]
-) -> None:
-    """A vertex without a mechanism: a disc in its colour, or its order of preference as a target, best outermost."""
-    from matplotlib.patches import Circle
-
-    color = dataset_graph.coloring.palette[int(dataset_graph.coloring.codes[vertex])]
-    order = color if isinstance(color, tuple) else (color,)
-    for rank, answer in enumerate(order):
-        size = _RING[1] * radius * (1.0 - rank / len(order))
-        disc = Circle(center, size, facecolor=hues[dataset_graph.outputs.index(answer)], linewidth=0, zorder=4 + rank)
-        disc.set_gid(f"order:{vertex}:{rank}")
-        axes.add_patch(disc)
+def _draw_orders(axes: Any, network: Network, hues: list[str]) -> None:
+    """Vertices without a mechanism: discs in their colours, or orders of preference as targets, best outermost."""
+    coloring = network.graph.coloring
+    orders = [color if isinstance(color, tuple) else (color,) for color in coloring.palette]
+    for rank in range(len(orders[0])):
+        answers = [orders[code][rank] for code in coloring.codes.tolist()]
+        size = _RING[1] * network.radius * (1.0 - rank / len(orders[0]))
+        colors = [hues[network.graph.outputs.index(answer)] for answer in answers]
+        _draw_discs(axes, network.points, size, colors, zorder=4 + rank, linewidths=0, name=f"order:{rank}")
 
 
 # names

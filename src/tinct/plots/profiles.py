@@ -59,7 +59,7 @@ def profile(
     if not isinstance(log, bool):
         raise ParameterError(f"log must be True or False, got {log!r:.80}")
     verdicts = {name: verify(given, given.graph, Privacy(0)) for name, given in several.items()}
-    grid = _grid(verdicts.values(), mechanism.privacy) if epsilons is None else np.sort(np.atleast_1d(epsilons))
+    grid = _grid(verdicts.values(), mechanism.privacy) if epsilons is None else _checked(epsilons)
     with drawing(dark=dark, path=path) as canvas:
         for number, (name, verdict) in enumerate(verdicts.items()):
             _draw(canvas, grid, verdict.profile(grid), style.clean(name, 40), canvas.theme.hue(number), log)
@@ -77,6 +77,16 @@ def profile(
         note = f"designed for {style.privacy_text(mechanism.privacy)}" if mechanism.privacy is not None else ""
         canvas.headline(title or "How private the mechanism is", note)
     return canvas.figure
+
+
+def _checked(epsilons: ArrayLike) -> Floats:
+    try:
+        grid = np.sort(np.atleast_1d(np.asarray(epsilons, np.float64)).ravel())
+    except (TypeError, ValueError):
+        grid = np.empty(0)
+    if not len(grid) or not ((grid >= 0) & (grid <= 700)).all():
+        raise ParameterError(f"epsilons must be numbers in [0, 700], at least one, got {epsilons!r:.80}")
+    return grid
 
 
 def _grid(verdicts: Any, privacy: Any) -> Floats:

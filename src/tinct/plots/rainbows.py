@@ -61,7 +61,7 @@ def rainbow(
         raise ParameterError(f"at most {_MOST_ANSWERS} answers can be told apart in one figure, got {len(start)}")
     names = _names(answers, len(start))
     last = _last(privacy, start) if distance is None else _checked(distance)
-    steps = np.arange(last + 1)[thinned(last + 1)]
+    steps = thinned(last + 1)
     table = at_distance(privacy, start, steps)
     with drawing(dark=dark, path=path, panels=(1, 2)) as canvas:
         colors = canvas.theme.colors(names)

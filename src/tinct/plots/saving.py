@@ -23,8 +23,11 @@ _METADATA: dict[str, dict[str, Any]] = {
     ".pdf": {"CreationDate": None, "Creator": None, "Producer": None},
 }
 FORMATS = tuple(_METADATA)
-_PATH_DATA = re.compile(r' d="[^"]*"')
-_MANY_DIGITS = re.compile(r"(-?\d+\.\d\d)\d+")
+_COORDINATES = re.compile(r' (?:d|x|y)="[^"]*"')
+_DECIMAL = re.compile(r"-?\d+\.\d+")
+_AROUND_LETTERS = re.compile(r"\s*([MLQCz])\s*")
+_INDENTATION = re.compile(r"\n\s*")
+_NUMBERED = re.compile(r' id="[A-Za-z0-9.]+_\d+"')  # Matplotlib numbers every part; nothing refers to these names
 
 
 def save(figure: Any, path: FilePath) -> None:
@@ -71,8 +74,14 @@ def _rgb(color: str) -> tuple[float, ...]:
 
 
 def _shorter(data: bytes) -> bytes:
-    """Coordinates to a hundredth of a point, finer than any screen shows."""
-    return _PATH_DATA.sub(lambda found: _MANY_DIGITS.sub(r"\1", found[0]), data.decode()).encode()
+    """The same drawing without indentation, and with coordinates to a hundredth of a point: finer than screens show."""
+    text = _NUMBERED.sub("", _COORDINATES.sub(_rounded, data.decode()))
+    return _INDENTATION.sub("\n", text).encode()
+
+
+def _rounded(found: re.Match[str]) -> str:
+    short = _DECIMAL.sub(lambda number: f"{float(number[0]):.2f}".rstrip("0").rstrip("."), found[0])
+    return _AROUND_LETTERS.sub(r"\1", short)
 
 
 def _write(path: FilePath, data: bytes) -> None:

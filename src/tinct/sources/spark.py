@@ -276,12 +276,9 @@ def _number_label(number: Any) -> Any:
     """3.0 and 3 are the same label; other numbers are written with the fewest digits, as Python does."""
     f = _functions()
     whole = (number % 1.0 == 0) & (f.abs(number) < _LARGEST_WHOLE)
-    written = f.udf(_shortest, "string")
+    # without annotations, from which Spark would try to guess another kind of function
+    written = f.udf(lambda value: None if value is None else repr(value), "string")
     return f.when(whole, f.when(whole, number).cast("bigint").cast("string")).otherwise(written(number))
-
-
-def _shortest(number: float | None) -> str | None:
-    return None if number is None else repr(number)
 
 
 def _in_utc(name: str) -> Any:

@@ -8,7 +8,7 @@ import numpy as np
 
 from tinct.errors import ParameterError
 from tinct.local import LocalMechanism
-from tinct.local.estimates import Estimate, _by_inverse, _by_support, require_estimable
+from tinct.local.estimates import Estimate, estimate_from
 from tinct.local.randomisers import CellRandomiser, TableRandomiser
 from tinct.sources.spark_engine import guarded, pyspark, require_frame
 from tinct.spark.collecting import REPORT, report_type
@@ -30,14 +30,7 @@ def estimate(df: Any, mechanism: LocalMechanism, *, column: str = REPORT, confid
     """
     if not isinstance(confidence, float) or not 0 < confidence < 1:
         raise ParameterError(f"confidence must be a number between 0 and 1, got {confidence!r:.80}")
-    seen, people = tally(df, mechanism, column=column)
-    require_estimable(mechanism)
-    if not people:
-        raise ParameterError("there are no reports")
-    randomiser = mechanism.randomiser
-    exact = randomiser.chances is not None
-    found = (_by_support if exact else _by_inverse)(randomiser, seen, people, confidence)
-    return Estimate(mechanism.symbols, *found, confidence, people, exact, randomiser, seen)
+    return estimate_from(mechanism, *tally(df, mechanism, column=column), confidence)
 
 
 def tally(df: Any, mechanism: LocalMechanism, *, column: str = REPORT) -> tuple[NDArray[np.int64], int]:
@@ -80,8 +73,13 @@ def _by_output(reports: Any, randomiser: CellRandomiser | TableRandomiser) -> tu
 
 def _by_batch(reports: Any, randomiser: Randomiser) -> tuple[NDArray[np.int64], int]:
     """Structured reports are unpacked in Python, a batch at a time; Spark adds the counts."""
-    counted = reports.mapInArrow(_counting(randomiser), "place bigint, many bigint")
-    rows = guarded("counting reports", lambda: counted.groupBy("place").sum("many").collect())
+    counting = _counting(randomiser)
+
+    def run() -> Any:
+        counted = reports.mapInArrow(counting, "place bigint, many bigint")
+        return counted.groupBy("place").sum("many").collect()
+
+    rows = guarded("counting reports", run)
     found = {int(at): int(many) for at, many in rows}
     _require_good(_BAD not in found)
     seen = np.array([found.get(at, 0) for at in range(randomiser.size)], np.int64)

@@ -7,12 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tinct.asking.answers import Plan
-from tinct.asking.asking import _Asked, _plan
+from tinct.asking.asking import Request, plan_of
 from tinct.asking.charging import charged
-from tinct.asking.designs import Design, design
-from tinct.asking.groups import Groups
-from tinct.errors import FileError, ParameterError
+from tinct.asking.designs import design
+from tinct.errors import FileError, ParameterError, TinctError
+from tinct.ledger import Ledger
 from tinct.questions.counting import GroupCounts
 from tinct.sources.spark import open_frame
 from tinct.sources.spark_engine import guarded
@@ -21,7 +20,13 @@ from tinct.spark import publishing
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
+    from tinct.asking.answers import Plan
+    from tinct.asking.designs import Design
+    from tinct.asking.groups import Groups
     from tinct.questions import Question
+
+
+_MARK = "tinct_request"  # in the stored schema: whose answers these are
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,7 +75,7 @@ def ask_groups(
 
     The arguments are those of ``ask``; ``path`` is a folder that must not exist, unless this request published it.
     """
-    asked = _Asked.of(question, epsilon, delta, by, unit, "add-remove", where, groups, select, lean, None, None)
+    asked = Request.of(question, epsilon, delta, by, unit, "add-remove", where, groups, select, lean, None, None)
     if asked.groups is None or asked.privacy is None:
         raise ParameterError("by must name the column of groups")
     source = open_frame(df)
@@ -78,29 +83,37 @@ def ask_groups(
     source.check(asked.question, where=where, unit=unit, by=by)
     made = design(asked.question, asked.groups.answering, asked.neighbors, None, lean=lean)
     cost = (asked.privacy.exact_epsilon, asked.privacy.exact_delta)
-    plan = _plan(asked, made, cost, (*asked.groups.rules(by), f"the answers are published under {path}"))
+    plan = plan_of(asked, made, cost, (*asked.groups.rules(by), f"the answers are published under {path}"))
     session = df.sparkSession
-    if request is None or ledger is None:
-        publishing.require_free(session, path)
+    if not _is_recorded(ledger, request):
+        publishing.require_free(session, path)  # before anything is charged
     answer = charged(plan, lambda: {"published": path}, cost, ledger, request, scope, who)
     if not (answer.repeated and publishing.exists(session, path)):
         drawn = _drawn(source, asked, asked.groups, made)
-        _publish_first(drawn, path)
-    return GroupAnswers(publishing.read(session, path), path, plan, answer.request, answer.left)
+        _publish_first(drawn.withMetadata("group", {_MARK: answer.request or ""}), path, answer.repeated)
+    table = publishing.read(session, path)
+    if table.schema[0].metadata.get(_MARK) != (answer.request or ""):
+        raise FileError(f"{path}: this was not published by request {answer.request!r}: choose another path")
+    return GroupAnswers(table, path, plan, answer.request, answer.left)
 
 
-def _publish_first(drawn: Any, path: str) -> None:
+def _is_recorded(ledger: Any, request: str | None) -> bool:
+    if ledger is None or request is None:
+        return False
+    book = ledger if isinstance(ledger, Ledger) else Ledger(ledger)
+    return any(entry.request == request for entry in book.history())
+
+
+def _publish_first(drawn: Any, path: str, repeated: bool) -> None:
     """Publish, unless the same request, running elsewhere, was faster: then its answers stand and these are dropped."""
     try:
         publishing.publish(drawn, path)
-    except FileError:
-        raise
-    except Exception:
-        if not publishing.exists(drawn.sparkSession, path):
+    except TinctError:
+        if not (repeated and publishing.exists(drawn.sparkSession, path)):
             raise
 
 
-def _drawn(source: Any, asked: _Asked, groups: Groups, made: Design) -> Any:
+def _drawn(source: Any, asked: Request, groups: Groups, made: Design) -> Any:
     counts, size = source.grouped(asked.question, asked.by, where=asked.where, unit=asked.unit, groups=groups.declared)
     counts = counts.where("label IS NOT NULL")
     if groups.declared is not None:

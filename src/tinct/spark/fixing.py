@@ -14,8 +14,8 @@ def read_fixed(fixed: Any, vertices: Any) -> Any:
     """A frame (vertex, first, second); its values are checked together with the vertices.
 
     Args:
-        fixed: ``{vertex: Pr[first color]}`` or ``{vertex: (Pr[first], Pr[second])}``, or a frame with the columns vertex
-            and first, and second where 1 − first would lose digits.
+        fixed: ``{vertex: Pr[first color]}`` or ``{vertex: (Pr[first], Pr[second])}``, or a frame with the columns
+            vertex and first, and second where 1 − first would lose digits.
         vertices: The frame of all vertices.
     """
     from pyspark.sql import functions as f

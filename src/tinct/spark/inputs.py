@@ -1,8 +1,8 @@
 """Graphs as frames: which columns they need, and the checks that every row passes before anything is computed.
 
-A graph is two frames: vertices (``vertex``, ``color``) and edges (``source``, ``target`` and, where each edge has its own
-budget, ``epsilon`` and ``delta``), each edge once. Vertices of the graph are public, so errors name them. Each check is
-one column of a few aggregations, so that all of them together read the data a few times and not once each.
+A graph is two frames: vertices (``vertex``, ``color``) and edges (``source``, ``target`` and, where each edge has its
+own budget, ``epsilon`` and ``delta``), each edge once. Vertices of the graph are public, so errors name them. Each
+check is one column of a few aggregations, so that all of them together read the data a few times and not once each.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from tinct.privacy import Privacy
 from tinct.privacy.amounts import MAX_EPSILON
 from tinct.sources.spark_engine import guarded, pyspark, require_frame
 from tinct.spark import odds
-from tinct.spark.propagation import materialised, spread
+from tinct.spark.propagation import materialised
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -70,7 +70,8 @@ def _path(links: Any, table: Any, conflict: Conflict) -> tuple[list[Any], list[t
             if step_back.source_odds is not None:
                 source = step_back.source
                 break
-    path, edges = [conflict.neighbor if source is None else source], []
+    path: list[Any] = [conflict.neighbor if source is None else source]
+    edges: list[tuple[float, float]] = []
     while path[-1] != conflict.vertex or not edges:
         following, gain, shift = came[path[-1]]
         path.append(following)

@@ -1,8 +1,8 @@
 """The fix-point: keys travel along edges and only ever fall, until a round changes nothing.
 
 Edges are partitioned by their source once and stay where they are; a round moves the keys and the messages of vertices
-that changed. After every round the keys are materialised and their history is cut off, or the plan would grow with every
-round (docs/decisions/0017-spark.md).
+that changed. After every round the keys are materialised and their history is cut off, or the plan would grow with
+every round (docs/decisions/0017-spark.md).
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Publishing: a random result is computed into a hidden folder, checked, and renamed into place, once and in full.
 
-Spark may run a task several times, and a frame that is not stored is computed anew by every action. For a result that was
-drawn, that means other draws. So nothing drawn is ever handed out before it is stored: what exists at the target was
-rolled once, and what was rolled and lost was never seen (docs/scale.md, "What retries can do").
+Spark may run a task several times, and a frame that is not stored is computed anew by every action. For a result that
+was drawn, that means other draws. So nothing drawn is ever handed out before it is stored: what exists at the target
+was rolled once, and what was rolled and lost was never seen (docs/scale.md, "What retries can do").
 """
 
 from __future__ import annotations

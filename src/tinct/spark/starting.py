@@ -19,19 +19,24 @@ _VERSION = re.compile(r'version "(?:1\.)?(\d+)')
 
 
 def session(master: str | None = None, *, config: dict[str, str] | None = None) -> Any:
-    """A SparkSession: the one that is running, or a new one.
+    """A SparkSession: the one that is running, as it is, or a new one.
 
     Args:
         master: Where to run, such as ``"local[2]"``, ``"spark://host:7077"`` or ``"yarn"``; if left out, what
             spark-submit or the configuration says.
-        config: More settings of Spark.
+        config: More settings of Spark, for a new session.
     """
     if master is not None and not (isinstance(master, str) and _MASTER.fullmatch(master)):
         raise ParameterError(f"master must be such as 'local[2]', 'spark://host:7077' or 'yarn', got {master!r:.80}")
     module = pyspark()
     running = module.sql.SparkSession.getActiveSession()
-    if running is None:
-        require_java(java_version())
+    if running is not None:
+        if master not in (None, running.sparkContext.master):
+            raise ParameterError(
+                f"Spark is running already, with the master {running.sparkContext.master}: stop it first"
+            )
+        return running
+    require_java(java_version())
     builder = module.sql.SparkSession.builder.appName("tinct")
     for name, value in {**_settings(master), **(config or {})}.items():
         builder = builder.config(name, value)
@@ -45,6 +50,8 @@ def session(master: str | None = None, *, config: dict[str, str] | None = None) 
         name = type(error).__name__
     else:
         started.sparkContext.setLogLevel("ERROR")
+        if started.sparkContext.master.startswith("local") and "PYSPARK_PYTHON" not in os.environ:
+            started.sparkContext.pythonExec = sys.executable  # another Python of this machine might lack tinct
         return started
     raise TinctError(f"Spark could not be started ({name}): is {master or 'the configured master'} reachable?")
 
@@ -68,8 +75,8 @@ def require_java(version: int | None) -> None:
 
     >>> require_java(11)
     Traceback (most recent call last):
-    tinct.errors.TinctError: Spark needs Java 17 or later, this is Java 11: install openjdk-17-jre-headless (Debian, Ubuntu)
-    and point JAVA_HOME to it
+    tinct.errors.TinctError: Spark needs Java 17 or later, this is Java 11: install openjdk-17-jre-headless (Debian,
+    Ubuntu) and point JAVA_HOME to it
     """
     if version is None:
         raise TinctError(
@@ -91,9 +98,8 @@ def _settings(master: str | None) -> dict[str, str]:
         "spark.cleaner.referenceTracking.cleanCheckpoints": "true",
     }
     if master is not None and master.startswith("local"):
-        # workers of a local session must be this very Python, or they would lack tinct; and nobody else may connect
+        # nobody else may connect
         settings |= {
-            "spark.pyspark.python": sys.executable,
             "spark.driver.host": "127.0.0.1",
             "spark.driver.bindAddress": "127.0.0.1",
             "spark.sql.shuffle.partitions": str(4 * (os.cpu_count() or 1)),

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from dash import ClientsideFunction, Dash, Input, Output, State, dcc, html
-from dash.exceptions import PreventUpdate
+from dash.exceptions import DashException, PreventUpdate
 from flask import Flask
 from werkzeug.exceptions import HTTPException
 
@@ -83,6 +83,8 @@ def _failed(error: Exception) -> Response | tuple[str, int]:
         return f"{error.name}\n", error.code
     if isinstance(error, TinctError):
         return f"{error}\n", 400
+    if isinstance(error, DashException):  # such as a script that is none of the pages'
+        return "The studio has no such thing.\n", 404
     print(f"tinct studio: a request failed ({type(error).__name__})", file=sys.stderr, flush=True)
     if isinstance(error, _MALFORMED):
         return "The request makes no sense to the studio.\n", 400
@@ -95,7 +97,10 @@ def _frame(prefix: str) -> Any:
         [
             dcc.Location(id="url"),
             dcc.Store(id="theme"),
-            *(dcc.Store(id=f"{name}-state", data=page.start()) for name, page in PAGES.items()),
+            *(
+                dcc.Store(id=f"{name}-state", data={"settings": page.start(), "shown": {}})
+                for name, page in PAGES.items()
+            ),
             html.A("Skip to the page", href="#page", className="skip"),
             html.Header(
                 [
@@ -123,7 +128,7 @@ def _navigate(app: Any, prefix: str, workshop: Workshop) -> None:
             raise PreventUpdate
         name = str(path or "").removeprefix(prefix).strip("/")
         chosen = name if name in PAGES else next(iter(PAGES))
-        return PAGES[chosen].layout(given[chosen], workshop), _links(chosen, prefix)
+        return PAGES[chosen].layout(given[chosen]["settings"], workshop), _links(chosen, prefix)
 
     app.clientside_callback(
         ClientsideFunction("studio", "theme"), Output("theme", "data"), Input("url", "pathname"), State("theme", "data")

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 LEAST_SHOWN = 1e-12
 _FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, sans-serif"
 _MOST_STEPS = 400
-_OTHERS = ("grey", "red", "purple", "green")
+_OTHERS = ("grey", "green", "purple", "orange")
 _DASHES = ("dot", "dash", "dashdot", "longdash")
 
 
@@ -36,7 +36,7 @@ def chart(traces: Sequence[dict[str, Any]], theme: Theme, x: str, y: str, **layo
         "xaxis": {**axis, "title": {"text": x, "standoff": 10}, "showgrid": False},
         "yaxis": {**axis, "title": {"text": y, "standoff": 10}},
         "legend": {
-            "orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0, "xref": "container",
+            "orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0,
             "font": {"color": theme.text, "size": 12},
         },
         "hoverlabel": {"font": {"family": _FONT}},
@@ -78,9 +78,11 @@ def errors_by_distance(found: list[Line], theme: Theme) -> dict[str, Any]:
     curves = [(color, {line.distance: line.worst_error for line in inside if line.color == color}) for color in colors]
     if len(colors) > 1 and all(curve == curves[0][1] for _, curve in curves):
         curves = [("", curves[0][1])]
+    by_answer = not any(isinstance(color, tuple) for color in colors)  # orders may share their best answer
+    hues = theme.colors(colors) if by_answer else [theme.hue(number) for number in range(len(colors))]
     for number, (color, curve) in enumerate(curves[:8]):
         name = "tinct" if color == "" else f"tinct, when the truth is {plain(color)}"
-        paint = theme.hues["blue"] if color == "" else theme.hue(number)
+        paint = theme.hues["blue"] if color == "" else hues[number]
         traces.append(_curve(curve, name, paint, width=3, markers=True))
         zeros = [distance for distance, error in curve.items() if error == 0]
         if zeros and number == 0:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hmac
 import io
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qs
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 
 MAX_BODY = 8 * 2**20
 WORK = "_dash-update-component"
-_FILES = ("assets/", "_dash-component-suites/")
+_FILES = re.compile(r"assets/[\w.-]+|_dash-component-suites/\w+/[\w.@/-]+\w", re.ASCII)
 _DOCUMENTS = ("_dash-layout", "_dash-dependencies", "_favicon.ico")
 _SUSPECT = ("..", "\\", "\0", "//")
 
@@ -124,7 +125,7 @@ class Guard:
             return Refusal("400 Bad Request", "This is not a path of the studio.")
         if rest == WORK:
             return None if method == "POST" else Refusal("405 Method Not Allowed", "Use POST.", (("Allow", "POST"),))
-        if rest not in self._pages and rest not in _DOCUMENTS and not rest.startswith(_FILES):
+        if rest not in self._pages and rest not in _DOCUMENTS and not _FILES.fullmatch(rest):
             return Refusal("404 Not Found", "The studio has no such page.")
         if method == "POST":
             return Refusal("405 Method Not Allowed", "This can only be read.", (("Allow", "GET"),))

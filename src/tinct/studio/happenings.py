@@ -19,21 +19,38 @@ class Happening:
     value: Any
 
 
-def one_event(
-    values: Mapping[str, Any], inputs: Mapping[str, Any], triggered: Mapping[str, Any], buttons: tuple[str, ...]
-) -> Happening | None:
-    """The control that was used, or None when a page is shown for the first time.
-
-    A page that has just been put together reports all its controls at once, and buttons that nobody pressed.
-    """
+def controls_used(inputs: Mapping[str, Any], triggered: Mapping[str, Any]) -> str | None:
+    """The control that was used, or None when a page has just been put together: it reports all of them at once."""
     names = [name for name, given in inputs.items() if f"{given.component_id}.{given.component_property}" in triggered]
-    if len(names) != 1:
+    if not names or (len(names) > 1 and len(names) == len(inputs)):
         return None
-    name = names[0]
-    value = values[name]
-    if value is None or (name in buttons and not value):
-        return None
-    return Happening(name, value)
+    return names[0]
+
+
+def event_of(name: str, value: Any, buttons: tuple[str, ...]) -> Happening | None:
+    """What a control did; nothing if it was emptied, or is a button that nobody pressed."""
+    return None if value is None or (name in buttons and not value) else Happening(name, value)
+
+
+def missed_events(
+    values: Mapping[str, Any], shown: Mapping[str, Any], used: str, buttons: tuple[str, ...]
+) -> list[Happening]:
+    """The controls, other than the one that was used, that do not stand where they stood in the last answer."""
+    found = []
+    for name, value in values.items():
+        event = event_of(name, value, buttons)
+        if event is not None and name in shown and name != used and brief(value) != shown[name]:
+            found.append(event)
+    return found
+
+
+def brief(value: Any) -> Any:
+    """What is needed of a value to see whether it has changed: of a click, its time; of a file, its length."""
+    if isinstance(value, dict):
+        return [value.get("timeStamp"), (value.get("data") or {}).get("id")]
+    if isinstance(value, str) and len(value) > 200:
+        return len(value)
+    return value
 
 
 def amount_of(value: Any) -> str:

@@ -10,8 +10,6 @@ import numpy as np
 from tinct import baselines
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from tinct.graphs import DatasetGraph
     from tinct.mechanism import Mechanism
     from tinct.privacy import Privacy
@@ -34,20 +32,27 @@ class Line:
 def lines(mechanism: Mechanism, others: dict[str, Mechanism]) -> list[Line]:
     """The mechanism by colour and distance."""
     graph = mechanism.graph
-    truth, error = mechanism.truth(), mechanism.error()
-    wrong = {name: other.error() for name, other in others.items()}
+    distance, codes = graph.boundary_distance().astype(np.int64), graph.coloring.codes.astype(np.int64)
+    order = np.lexsort((distance, codes))
+    starts = np.concatenate([[0], np.flatnonzero(np.diff(codes[order]) | np.diff(distance[order])) + 1])
+    sizes = np.diff(np.append(starts, len(order)))
+    truth = mechanism.truth()[order]
+    rows = np.add.reduceat(mechanism.table[order], starts, axis=0) / sizes[:, None]
+    wrong = {name: np.maximum.reduceat(other.error()[order], starts).tolist() for name, other in others.items()}
+    columns = zip(
+        codes[order][starts].tolist(),
+        distance[order][starts].tolist(),
+        sizes.tolist(),
+        np.minimum.reduceat(truth, starts).tolist(),
+        np.maximum.reduceat(truth, starts).tolist(),
+        np.maximum.reduceat(mechanism.error()[order], starts).tolist(),
+        map(tuple, rows.tolist()),
+        strict=True,
+    )
+    palette = graph.coloring.palette
     return [
-        Line(
-            graph.coloring.palette[code],
-            distance,
-            len(group),
-            float(truth[group].min()),
-            float(truth[group].max()),
-            float(error[group].max()),
-            tuple(mechanism.table[group].mean(axis=0).tolist()),
-            {name: float(errors[group].max()) for name, errors in wrong.items()},
-        )
-        for code, distance, group in _groups(graph)
+        Line(palette[code], steps, size, least, most, worst, row, {name: errors[at] for name, errors in wrong.items()})
+        for at, (code, steps, size, least, most, worst, row) in enumerate(columns)
     ]
 
 
@@ -58,10 +63,3 @@ def compared(graph: DatasetGraph, privacy: Privacy | None) -> dict[str, Mechanis
     if (graph.boundary_distance() < 0).any():
         return {}
     return {name: build(graph, privacy) for name, build in baselines.ALL.items()}
-
-
-def _groups(graph: DatasetGraph) -> list[tuple[int, int, NDArray[Any]]]:
-    distance, codes = graph.boundary_distance().astype(np.int64), graph.coloring.codes.astype(np.int64)
-    order = np.lexsort((distance, codes))
-    changes = np.flatnonzero(np.diff(codes[order]) | np.diff(distance[order])) + 1
-    return [(int(codes[group[0]]), int(distance[group[0]]), group) for group in np.split(order, changes)]

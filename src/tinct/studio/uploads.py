@@ -88,7 +88,7 @@ def _named(name: str, data: bytes) -> Upload:
 def safe_name(name: str) -> str:
     r"""The last part of a file's name, printable, with its ending kept.
 
-    >>> safe_name("../../etc/council.csv"), safe_name("x\\0.json")
+    >>> safe_name("../../etc/council.csv"), safe_name("x\0.json")
     ('council.csv', 'x_.json')
     """
     last = name.replace("\\", "/").rsplit("/", 1)[-1]

@@ -2,27 +2,40 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from dash import ClientsideFunction, Input, Output, State, ctx, dcc
+from dash import ClientsideFunction, Input, Output, State, ctx, dcc, no_update
 
+from tinct.errors import ParameterError, TinctError
 from tinct.studio.downloads import or_sentence
-from tinct.studio.happenings import Happening, one_event
+from tinct.studio.happenings import Happening, brief, controls_used, event_of, missed_events
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable
+
+T = TypeVar("T")
+
+
+KEPT = ("epsilon", "delta", "edge-epsilon", "number-0", "number-1")  # fields whose text stays if it is refused
 
 
 @dataclass(frozen=True)
 class Moment:
-    """What a page's callback is told: its settings, what happened, and what else the browser knows."""
+    """What a page's callback is told: its settings, what happened, and what else the browser knows.
+
+    ``missed`` are controls that were used while an earlier request was still under way, whose answer the browser has
+    thrown away since: what they did would be lost otherwise.
+    """
 
     state: Any
     event: Happening | None
     values: dict[str, Any]
     also: dict[str, Any]
     theme: Any
+    missed: tuple[Happening, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -44,10 +57,51 @@ def connect(app: Any, wires: Wires, react: Callable[[Moment], dict[str, Any]]) -
         "also": dict(wires.also or {}),
     }
 
-    @app.callback(output=dict(wires.outputs), inputs={"values": dict(wires.inputs)}, state=told)  # type: ignore[untyped-decorator] # Dash's own
+    @app.callback(output=dict(wires.outputs), inputs={"values": dict(wires.inputs)}, state=told)  # type: ignore[untyped-decorator, unused-ignore] # Dash's own
     def act(values: dict[str, Any], state: Any, theme: Any, also: dict[str, Any]) -> dict[str, Any]:
-        event = one_event(values, wires.inputs, ctx.triggered_prop_ids, wires.buttons)
-        return react(Moment(state, event, values, also, theme))
+        used = controls_used(wires.inputs, ctx.triggered_prop_ids)
+        return turned(wires, state, used, values, also, theme, react)
+
+
+def turned(
+    wires: Wires,
+    kept: Any,
+    used: str | None,
+    values: dict[str, Any],
+    also: dict[str, Any],
+    theme: Any,
+    react: Callable[[Moment], dict[str, Any]],
+) -> dict[str, Any]:
+    """One turn of a page: what it kept and what happened in, what it shows and what it keeps next out.
+
+    ``used`` is the control that was used, None when the page is shown for the first time.
+    """
+    shown = _shown_before(kept)
+    event = None if used is None else event_of(used, values[used], wires.buttons)
+    missed = [] if used is None else missed_events(values, shown, used, wires.buttons)
+    result = react(Moment(kept["settings"], event, values, also, theme, tuple(missed)))
+    if event is not None and event.name in result and result["message"] == [] and event.name not in _ONCE:
+        result[event.name] = no_update  # it shows already what it was set to, and may still be moving
+    now = {name: result[name] if result.get(name, no_update) is not no_update else values[name] for name in values}
+    result["state"] = {"settings": result["state"], "shown": {name: brief(value) for name, value in now.items()}}
+    return result
+
+
+_ONCE = ("upload", "graph-upload", "table")  # emptied after use, so that the same file can be chosen again
+
+
+def _shown_before(kept: Any) -> dict[str, Any]:
+    if not isinstance(kept, Mapping) or set(kept) != {"settings", "shown"} or not isinstance(kept["shown"], Mapping):
+        raise ParameterError("the page's settings are not whole: load it again")
+    return dict(kept["shown"])
+
+
+def recovered(state: T, moment: Moment, step: Callable[[T, Happening], T]) -> T:
+    """The settings with everything that was missed; what makes no sense is left out."""
+    for event in moment.missed:
+        with suppress(TinctError):
+            state = step(state, event)
+    return state
 
 
 def connect_files(app: Any, page: str, kinds: tuple[str, ...], save: Callable[[str, Any], dict[str, Any]]) -> None:
@@ -63,7 +117,7 @@ def connect_files(app: Any, page: str, kinds: tuple[str, ...], save: Callable[[s
         kind = str(ctx.triggered_id).removeprefix(f"{page}-save-")
         if kind not in kinds or not any(clicks):
             return or_sentence(None)
-        return or_sentence(lambda: save(kind, state))
+        return or_sentence(lambda: save(kind, state["settings"]))
 
 
 def chart_buttons(page: str, charts: dict[str, str]) -> Any:

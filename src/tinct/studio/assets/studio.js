@@ -64,5 +64,32 @@
       }
     }
   }
-  new MutationObserver(nameSliders).observe(document.documentElement, { childList: true, subtree: true });
+  /* a graph fits its box, whatever happens to the window */
+  let fitting = 0;
+  const boxes = new ResizeObserver(function () {
+    window.clearTimeout(fitting);
+    fitting = window.setTimeout(function () {
+      for (const box of document.querySelectorAll(".graph")) {
+        const graph = box.firstElementChild;
+        if (graph && graph._cyreg && box.clientWidth) {
+          graph._cyreg.cy.resize();
+          graph._cyreg.cy.fit(undefined, 24);
+        }
+      }
+    }, 60);
+  });
+  const watched = new WeakSet();
+  function watchGraphs() {
+    for (const box of document.querySelectorAll(".graph")) {
+      if (!watched.has(box)) {
+        watched.add(box);
+        boxes.observe(box);
+      }
+    }
+  }
+  function look() {
+    nameSliders();
+    watchGraphs();
+  }
+  new MutationObserver(look).observe(document.documentElement, { childList: true, subtree: true });
 })();

@@ -123,7 +123,10 @@ def _account(account: Account) -> Any:
     if scope.delta:
         rows.append(_meter("δ", account.spent.delta, account.left.delta, scope.delta, exact_text(scope.delta)))
     return parts.card(
-        *rows, title=f"Budget {scope.name}", hint=f"Costs add up by {scope.composition} composition.", name="account"
+        *rows,
+        title="The budget" if scope.name == "default" else f"The budget of {scope.name}",
+        hint=f"Costs add up by {scope.composition} composition.",
+        name="account",
     )
 
 
@@ -157,7 +160,8 @@ def spending_chart(books: Books, theme: Theme) -> dict[str, Any]:
     for number, name in enumerate(dict.fromkeys(entry.scope for entry in books.entries)):
         mine = [entry for entry in books.entries if entry.scope == name]
         sums = [0.0, *accumulate(float(entry.epsilon) for entry in mine)]
-        places = [0, *(entry.number for entry in mine)]
+        sums.append(sums[-1])
+        places = [0, *(entry.number for entry in mine), books.entries[-1].number]
         hue = theme.hue(number)
         traces.append(
             {
@@ -166,7 +170,11 @@ def spending_chart(books: Books, theme: Theme) -> dict[str, Any]:
                 "hovertemplate": "ε = %{y:.6g}",
             }
         )  # fmt: skip
-    return charts.chart(traces, theme, "charge", "sum of ε", yaxis={"rangemode": "tozero"})
+    return charts.chart(traces, theme, "charge", "sum of ε", yaxis={"rangemode": "tozero"}, xaxis=_whole(books))
+
+
+def _whole(books: Books) -> dict[str, Any]:
+    return {"dtick": 1} if books.entries[-1].number <= 15 else {"tickformat": ",d"}
 
 
 def history_table(books: Books) -> Any:

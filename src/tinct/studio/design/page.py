@@ -9,6 +9,7 @@ from dash import dcc, html
 
 from tinct.studio import parts
 from tinct.studio.families import FAMILIES, FILE, Family, Number
+from tinct.studio.wiring import chart_buttons
 
 if TYPE_CHECKING:
     from tinct.studio.design.state import DesignState
@@ -25,7 +26,7 @@ def layout(state: DesignState) -> Any:
         "Design",
         "Choose who the datasets are and how much privacy they get; see the most truthful private answer there is.",
         _controls(state),
-        _content(),
+        _content(state),
     )
 
 
@@ -94,7 +95,7 @@ def number_of(family: Family | None, at: int) -> Number:
     return family.numbers[at] if family is not None and at < len(family.numbers) else NO_NUMBER
 
 
-def _content() -> list[Any]:
+def _content(state: DesignState) -> list[Any]:
     return [
         parts.message("design-message"),
         parts.card(
@@ -110,7 +111,6 @@ def _content() -> list[Any]:
                     autoungrabify=True,
                     boxSelectionEnabled=False,
                     userZoomingEnabled=False,
-                    responsive=True,
                     minZoom=0.1,
                     maxZoom=1.6,
                 ),
@@ -118,7 +118,7 @@ def _content() -> list[Any]:
                 className="graph",
             ),
             html.Div(parts.chart_box("design-line", 360), id="design-line-box"),
-            _inspector(),
+            _inspector(state),
             name="picture",
         ),
         html.Div(
@@ -129,7 +129,7 @@ def _content() -> list[Any]:
                     hint="Steps: how many people would have to change before one more could change the answer.",
                 ),
                 parts.card(
-                    parts.chart_box("design-curves", 340),
+                    parts.chart_box("design-curves", 400),
                     title="Against what others would run",
                     hint="How often the answer is wrong, on a logarithmic scale. Lower is better.",
                 ),
@@ -150,18 +150,19 @@ def _content() -> list[Any]:
                 "json": "Mechanism (JSON)", "csv": "Table (CSV)", "png": "Picture (PNG)", "svg": "Picture (SVG)",
                 "chart-png": "Chart (PNG)", "chart-svg": "Chart (SVG)", "py": "Python",
             },
+            chart_buttons("design", {"chart": "design-curves"}),
         ),
     ]  # fmt: skip
 
 
-def _inspector() -> Any:
+def _inspector(state: DesignState) -> Any:
     """What is clicked, and what can be done with it; the lists do the same from the keyboard."""
     return html.Div(
         [
             parts.control(
                 "A click on a vertex",
                 "Look at it, give it the next colour, or pin its value and drag it.",
-                parts.segmented("design-click", CLICKS, "show"),
+                parts.segmented("design-click", CLICKS, state.click),
             ),
             html.Div(
                 [

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from tinct.studio.palette import Theme
     from tinct.studio.summary import Line
 
-MOST_ROWS = 40  # distances of a colour in the table
+MOST_ROWS = 25  # distances of a colour in the table
 MOST_NAMED = 2_000  # vertices and edges in the lists to choose from
 
 
@@ -141,7 +141,7 @@ def table_of(solution: Solution, found: list[Line], theme: Theme) -> Any:
 
 def _range(line: Line) -> str:
     low, high = parts.percent(line.least_truth), parts.percent(line.most_truth)
-    return low if low == high else f"{low} – {high}"
+    return low if low == high else f"{low.removesuffix(' %')} – {high}"
 
 
 def inspector(state: DesignState, solution: Solution, theme: Theme) -> Any:

@@ -17,7 +17,7 @@ from tinct.studio.design.view import edge_epsilon, edge_options, vertex_options,
 from tinct.studio.families import FAMILIES
 from tinct.studio.happenings import Happening, amount_of
 from tinct.studio.palette import theme_of
-from tinct.studio.wiring import Moment, Wires, connect, connect_charts, connect_files, connect_picture
+from tinct.studio.wiring import KEPT, Moment, Wires, connect, connect_charts, connect_files, connect_picture, recovered
 
 if TYPE_CHECKING:
     from tinct.studio.design.solving import Scene
@@ -117,20 +117,25 @@ def register(app: Any, workshop: Workshop) -> None:
 
 def updated(moment: Moment, workshop: Workshop) -> dict[str, Any]:
     """What the page shows after an event, or what it showed before, with a sentence about what went wrong."""
-    before, event = DesignState.from_json(moment.state), moment.event
+
+    def step(state: DesignState, event: Happening) -> DesignState:
+        return happened(state, *_read(event, moment), workshop.files, workshop.uploads)
+
+    kept, event = DesignState.from_json(moment.state), moment.event
+    before = recovered(kept, moment, step)
     state, sentence = before, ""
     try:
         if event is not None:
-            state = happened(before, *_read(event, moment), workshop.files, workshop.uploads)
+            state = step(before, event)
         scene = scene_of(state, workshop.files)
     except TinctError as error:
         state, sentence = before, str(error)
         scene = scene_of(state, workshop.files)
     found = view(state, scene, theme_of(moment.theme))
     # a graph that has not changed must not be laid out again, and a list that has not changed not be sent again
-    new_graph = event is None or scene.base is not _base(before, workshop)
+    new_graph = event is None or scene.base is not _base(kept, workshop)
     result = {**_shown(state, scene, found), **_lists(scene, new_graph)}
-    if sentence and event is not None and event.name in result:
+    if sentence and event is not None and event.name in KEPT:
         result[event.name] = no_update  # what was written stays, so that it can be mended
     sentence = sentence or found.solution.refusal
     result["message"] = parts.alarm(sentence)

@@ -16,7 +16,7 @@ from tinct.studio.local.state import MOST_SYMBOLS, UTILITIES, LocalState, happen
 from tinct.studio.local.view import cells_chart, headline, matrix_chart, python_lines, regimes_table, utility_chart
 from tinct.studio.palette import theme_of
 from tinct.studio.uploads import written
-from tinct.studio.wiring import Moment, Wires, chart_buttons, connect, connect_charts, connect_files
+from tinct.studio.wiring import KEPT, Moment, Wires, chart_buttons, connect, connect_charts, connect_files, recovered
 
 if TYPE_CHECKING:
     from tinct.studio.workshop import Workshop
@@ -96,12 +96,12 @@ def _content() -> list[Any]:
         html.Div(
             [
                 parts.card(
-                    parts.chart_box("local-matrix", 340),
+                    parts.chart_box("local-matrix", 400),
                     title="The mechanism",
                     hint="For every symbol, how likely each report is. No two rows differ by more than e^ε.",
                 ),
                 parts.card(
-                    parts.chart_box("local-utility-chart", 340),
+                    parts.chart_box("local-utility-chart", 400),
                     title="Utility against ε",
                     hint="What the best mechanism achieves at every budget, and what the named ones do.",
                 ),
@@ -192,7 +192,8 @@ def saved(kind: str, state: LocalState) -> dict[str, Any]:
 
 def updated(moment: Moment, workshop: Workshop) -> dict[str, Any]:
     """What the page shows after an event, or what it showed before, with a sentence about what went wrong."""
-    before = LocalState.from_json(moment.state)
+    kept = LocalState.from_json(moment.state)
+    before = recovered(kept, moment, lambda state, event: _after(state, event, moment, workshop))
     state, sentence = before, ""
     try:
         if moment.event is not None:
@@ -201,7 +202,7 @@ def updated(moment: Moment, workshop: Workshop) -> dict[str, Any]:
     except TinctError as error:
         state, sentence = before, str(error)
         found = solve(state)
-    theme, changed = theme_of(moment.theme), (state.p0, state.p1) != (before.p0, before.p1)
+    theme, changed = theme_of(moment.theme), (state.p0, state.p1) != (kept.p0, kept.p1)
     result = {
         "state": state.to_json(),
         "message": parts.alarm(sentence),
@@ -218,8 +219,8 @@ def updated(moment: Moment, workshop: Workshop) -> dict[str, Any]:
         "regimes": regimes_table(found),
         "python": python_lines(state),
     }
-    if sentence and moment.event is not None and moment.event.name == "epsilon":
-        result["epsilon"] = no_update  # what was written stays, so that it can be mended
+    if sentence and moment.event is not None and moment.event.name in KEPT:
+        result[moment.event.name] = no_update  # what was written stays, so that it can be mended
     return result
 
 

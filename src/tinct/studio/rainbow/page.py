@@ -18,7 +18,17 @@ from tinct.studio.rainbow.state import KIND, MOST_RANKS, MOST_STEPS, RainbowStat
 from tinct.studio.rainbow.view import headline, orders, picture, python_lines, regions, stack_chart
 from tinct.studio.sources import graph_control, shown_choice
 from tinct.studio.uploads import written
-from tinct.studio.wiring import Moment, Wires, chart_buttons, connect, connect_charts, connect_files, connect_picture
+from tinct.studio.wiring import (
+    KEPT,
+    Moment,
+    Wires,
+    chart_buttons,
+    connect,
+    connect_charts,
+    connect_files,
+    connect_picture,
+    recovered,
+)
 
 if TYPE_CHECKING:
     from tinct.studio.rainbow.solving import Rainbow
@@ -79,7 +89,6 @@ def _content(state: RainbowState) -> list[Any]:
                     autoungrabify=True,
                     boxSelectionEnabled=False,
                     userZoomingEnabled=False,
-                    responsive=True,
                     maxZoom=1.6,
                 ),
                 id="rainbow-graph-box",
@@ -205,7 +214,8 @@ def saved(kind: str, state: RainbowState, workshop: Workshop) -> dict[str, Any]:
 
 def updated(moment: Moment, workshop: Workshop) -> dict[str, Any]:
     """What the page shows after an event, or what it showed before, with a sentence about what went wrong."""
-    before = RainbowState.from_json(moment.state)
+    kept = RainbowState.from_json(moment.state)
+    before = recovered(kept, moment, lambda state, event: _after(state, event, moment, workshop))
     state, sentence = before, ""
     try:
         if moment.event is not None:
@@ -216,9 +226,9 @@ def updated(moment: Moment, workshop: Workshop) -> dict[str, Any]:
         found = solve(state, workshop)
     result = _shown(state, found, moment, workshop)
     result["message"] = parts.alarm(sentence or found.refusal)
-    if sentence and moment.event is not None and moment.event.name in ("epsilon", "delta", "number-0", "number-1"):
+    if sentence and moment.event is not None and moment.event.name in KEPT:
         result[moment.event.name] = no_update  # what was written stays, so that it can be mended
-    if moment.event is not None and state.graph == before.graph:
+    if moment.event is not None and state.graph == kept.graph:
         result["layout"] = result["order-options"] = no_update
     return result
 

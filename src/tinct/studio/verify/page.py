@@ -22,7 +22,7 @@ from tinct.studio.uploads import written
 from tinct.studio.verify.checking import checked
 from tinct.studio.verify.state import KIND, VerifyState, happened
 from tinct.studio.verify.view import document, picture, profile_chart, python_lines, verdict_of
-from tinct.studio.wiring import Moment, Wires, chart_buttons, connect, connect_charts, connect_files
+from tinct.studio.wiring import KEPT, Moment, Wires, chart_buttons, connect, connect_charts, connect_files, recovered
 
 if TYPE_CHECKING:
     from tinct.studio.verify.checking import Checked
@@ -87,8 +87,7 @@ def _content() -> list[Any]:
                         autoungrabify=True,
                         boxSelectionEnabled=False,
                         userZoomingEnabled=False,
-                        responsive=True,
-                        maxZoom=1.6,
+                            maxZoom=1.6,
                     ),
                     className="graph",
                 ),
@@ -178,7 +177,8 @@ def saved(kind: str, state: VerifyState, workshop: Workshop) -> dict[str, Any]:
 
 def updated(moment: Moment, workshop: Workshop) -> dict[str, Any]:
     """What the page shows after an event, or what it showed before, with a sentence about what went wrong."""
-    before = VerifyState.from_json(moment.state)
+    kept = VerifyState.from_json(moment.state)
+    before = recovered(kept, moment, lambda state, event: _after(state, event, moment, workshop))
     state, sentence = before, ""
     try:
         if moment.event is not None:
@@ -200,7 +200,7 @@ def _as_before(state: VerifyState, workshop: Workshop) -> Checked | None:
 def _after(state: VerifyState, event: Happening, moment: Moment, workshop: Workshop) -> VerifyState:
     """The settings after an event of the page's controls."""
     if event.name == "design":
-        return _from_design(state, DesignState.from_json(moment.also["design"]), workshop)
+        return _from_design(state, DesignState.from_json(moment.also["design"]["settings"]), workshop)
     if event.name == "table":
         return happened(state, "table", (event.value, moment.also["name"]), workshop)
     if event.name == "graph-upload":
@@ -250,6 +250,6 @@ def _shown(
         "graph-box": _SHOWN if elements else _HIDDEN,
         "python": python_lines(state, found, workshop),
     }
-    if sentence and moment.event is not None and moment.event.name in ("epsilon", "delta", "number-0", "number-1"):
+    if sentence and moment.event is not None and moment.event.name in KEPT:
         result[moment.event.name] = no_update  # what was written stays, so that it can be mended
     return result

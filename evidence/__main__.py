@@ -1,0 +1,56 @@
+"""``python -m evidence``: run parts of the evidence, or all of it, and write the report."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from typing import TYPE_CHECKING, Any
+
+from evidence import fuzz, mutation, report, suites
+from evidence.audits import accounting, canary, releases
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+PARTS: dict[str, Callable[[], dict[str, Any]]] = {
+    **{suite.name: (lambda suite=suite: suites.run(suite)) for suite in suites.SUITES},  # type: ignore[misc]
+    mutation.PART: mutation.run,
+    fuzz.PART: fuzz.run,
+    fuzz.GUIDED: fuzz.run_guided,
+    canary.PART: canary.run,
+    releases.PART: releases.run,
+    accounting.PART: accounting.run,
+}
+
+
+def main() -> int:
+    """Run what is asked for; 1 if any of it failed."""
+    parser = argparse.ArgumentParser(prog="python -m evidence", description=__doc__)
+    parser.add_argument("parts", nargs="*", metavar="PART", help=f"all if none is named: {', '.join(PARTS)}")
+    parser.add_argument("--report", action="store_true", help="only write docs/evidence.md from what was found before")
+    parser.add_argument("--share", type=float, default=1.0, help="fuzz and audit with this share of the full counts")
+    options = parser.parse_args()
+    unknown = [part for part in options.parts if part not in PARTS]
+    if unknown or not 0 < options.share <= 1:
+        parser.error(f"there is no part {unknown[0]!r}" if unknown else "--share must be above 0 and at most 1")
+    failed = []
+    for name in [] if options.report else options.parts or PARTS:
+        print(f"— {name}", flush=True)
+        if not _run(name, options.share)["passed"]:
+            failed.append(name)
+    report.write()
+    if failed:
+        print(f"failed: {', '.join(failed)}")
+    return 1 if failed else 0
+
+
+def _run(name: str, share: float) -> dict[str, Any]:
+    if name in (fuzz.PART, fuzz.GUIDED):
+        return (fuzz.run if name == fuzz.PART else fuzz.run_guided)(share)
+    if name == releases.PART:
+        return releases.run(max(1, int(share * releases.DRAWS)))
+    return PARTS[name]()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,98 @@
+"""Whole jobs from files to files, for the command line: ``--engine spark --master …``."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from tinct.errors import FileError
+from tinct.sources.spark import open_frame
+from tinct.spark import publishing
+from tinct.spark.analysing import estimate
+from tinct.spark.collecting import REPORT, privatize
+from tinct.spark.extension import extend
+from tinct.spark.starting import session
+from tinct.spark.tables import read_graph_frames
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from tinct.local import LocalMechanism
+    from tinct.local.estimates import Estimate
+    from tinct.sources.spark import SparkSource
+    from tinct.spark.propagation import Round
+
+
+@dataclass(frozen=True)
+class ExtendedFile:
+    """What ``extend_files`` did: where the table stands, its two answers, and how many rounds it took."""
+
+    path: str
+    outputs: tuple[Any, ...]
+    rounds: int
+
+
+def open_parquet(path: str, *, master: str | None = None) -> SparkSource:
+    """The rows of a Parquet file or folder as a source for ``ask``; other formats are read on one machine."""
+    if not str(path).rstrip("/").endswith(".parquet") and "." in str(path).rstrip("/").rsplit("/", 1)[-1]:
+        raise FileError(f"{path}: Spark reads Parquet files and folders here; without --engine spark, CSV is read too")
+    return open_frame(publishing.read(session(master), str(path)))
+
+
+def privatize_files(
+    source: str,
+    column: str,
+    mechanism: LocalMechanism,
+    target: str,
+    *,
+    master: str | None = None,
+    missing: Any = None,
+    keep: Sequence[str] = (),
+) -> None:
+    """Privatise a column of a Parquet file or folder, and publish the reports as a Parquet folder."""
+    rows = publishing.read(session(master), source)
+    privatize(rows, column, mechanism, path=target, missing=missing, keep=keep)
+
+
+def estimate_files(
+    source: str,
+    mechanism: LocalMechanism,
+    *,
+    column: str = REPORT,
+    confidence: float = 0.95,
+    master: str | None = None,
+) -> Estimate:
+    """Frequencies from a Parquet file or folder of reports."""
+    return estimate(publishing.read(session(master), source), mechanism, column=column, confidence=confidence)
+
+
+def extend_files(
+    graph: str,
+    fixed: str | Mapping[Any, Any],
+    target: str,
+    *,
+    privacy: Any = None,
+    master: str | None = None,
+    outputs: Sequence[Any] | None = None,
+    disconnected: bool = False,
+    progress: Callable[[Round], None] | None = None,
+) -> ExtendedFile:
+    """Extend fixed values over a graph in Parquet, and publish the table (vertex, color, first, second).
+
+    Args:
+        graph: A folder with vertices and edges, as ``write_graph_frames`` makes it.
+        fixed: A Parquet file or folder (vertex, first[, second]), or ``{vertex: Pr[first color]}``.
+        target: A folder that does not exist.
+        privacy: One Privacy, or None if the edges have their own.
+        master: Where to run.
+        outputs: The two colors, the first one first.
+        disconnected: Whether pieces without fixed vertices are meant.
+        progress: Called after every round.
+    """
+    running = session(master)
+    publishing.require_free(running, target)
+    vertices, edges = read_graph_frames(running, graph)
+    held = publishing.read(running, fixed) if isinstance(fixed, str) else fixed
+    found = extend(vertices, edges, privacy, held, outputs=outputs, disconnected=disconnected, progress=progress)
+    publishing.publish(found.table, target)
+    return ExtendedFile(target, found.outputs, found.rounds)

@@ -1,0 +1,769 @@
+"""Spark: the same results as on one machine, drawn once, published whole or not at all. A real Spark runs here."""
+
+from __future__ import annotations
+
+import datetime as dt
+import os
+import signal
+import subprocess
+import sys
+from decimal import Decimal
+from pathlib import Path
+
+import duckdb
+import numpy as np
+import pyarrow as pa
+import pytest
+
+import strategies
+from tinct import (
+    DatasetGraph,
+    EdgePrivacy,
+    FileError,
+    Ledger,
+    NotExtendable,
+    ParameterError,
+    Privacy,
+    TinctError,
+    ask,
+    extend,
+    graphs,
+    local,
+    majority,
+    mode,
+    spark,
+)
+from tinct import sources as plain_sources
+from tinct._kernels import propagate
+from tinct.questions import parse
+from tinct.sources import spark_engine
+from tinct.sources.spark import kind_of_spark_type, open_frame
+from tinct.spark import jobs, odds, publishing, starting
+
+pytestmark = pytest.mark.xdist_group("spark")  # one process: they share what is slow to start
+
+GRAPHS = 60  # random graphs in one job; `make evidence` may raise it
+REPORTS = 40_000
+RELATIVE = 1e-12  # both sides round each of a few dozen steps; measured differences are below 1e-15
+CANARY = "zanzibar"
+
+
+@pytest.fixture(scope="module")
+def session():
+    """One Spark for all tests: two cores, and tasks may fail three times, as on a cluster."""
+    config = {
+        "spark.sql.shuffle.partitions": "2",
+        "spark.default.parallelism": "2",
+        "spark.ui.enabled": "false",
+        "spark.driver.memory": "1g",
+        "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",  # small jobs start sooner
+        "spark.sql.adaptive.enabled": "false",
+        "spark.sql.session.timeZone": "Europe/Zurich",
+    }
+    started = spark.session("local[2,4]", config=config)
+    yield started
+    started.stop()
+
+
+def frame(session, **columns):
+    return session.createDataFrame(pa.table(columns))
+
+
+def graph_frames(session, case):
+    ends = np.array(case.edges).reshape(-1, 2)
+    colors = [strategies.COLORS[code] for code in case.codes]
+    return (
+        frame(session, vertex=np.arange(case.n), color=colors),
+        frame(session, source=ends[:, 0], target=ends[:, 1], epsilon=case.epsilons, delta=case.deltas),
+    )
+
+
+def table_of(extension, n):
+    rows = {row.vertex: (row.first, row.second) for row in extension.table.collect()}
+    return np.array([rows[v] for v in range(n)])
+
+
+# the engine
+
+
+def test_spark_is_not_imported_before_it_is_used():
+    """Importing the library, and the room of Spark, costs nobody Spark."""
+    code = "import sys, tinct, tinct.spark, tinct.sources.spark; print([m for m in sys.modules if 'pyspark' in m])"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
+
+
+def test_what_is_missing_is_named(monkeypatch, tmp_path):
+    """No PySpark, no pyarrow, an old Spark, no Java, an old Java: the error says what to install."""
+    with monkeypatch.context() as absent:
+        absent.setitem(sys.modules, "pyspark", None)
+        with pytest.raises(TinctError, match=r"pip install 'tinct\[spark\]'"):
+            spark_engine.pyspark()
+    with monkeypatch.context() as absent:
+        absent.setitem(sys.modules, "pyarrow", None)
+        with pytest.raises(TinctError, match="pip install pyarrow"):
+            spark_engine.pyspark()
+    with pytest.raises(TinctError, match=r"Spark 4 or later is needed, this is 3\.5\.1"):
+        spark_engine.require_version("3.5.1")
+    monkeypatch.setenv("JAVA_HOME", str(tmp_path))
+    assert starting.java_version() is None
+    with pytest.raises(TinctError, match="none was found: install openjdk-17"):
+        starting.require_java(starting.java_version())
+    (tmp_path / "bin").mkdir()
+    old = tmp_path / "bin" / "java"
+    old.write_text("#!/bin/sh\necho 'openjdk version \"1.8.0_392\"' >&2\n")
+    old.chmod(0o755)
+    assert starting.java_version() == 8
+    with pytest.raises(TinctError, match="this is Java 8"):
+        starting.require_java(8)
+
+
+@pytest.mark.parametrize("master", ["", "local[", "local[x]", "http://host", 7, "local[2] --conf evil"])
+def test_masters_are_checked(master):
+    """A master that cannot be one is refused before anything starts."""
+    with pytest.raises(ParameterError, match="master must be"):
+        spark.session(master)
+
+
+def test_errors_of_spark_quote_no_values(session):
+    """A failure whose message in Spark quotes the cell becomes an error that does not, not even in its cause."""
+    secret = frame(session, value=[CANARY]).selectExpr("CAST(value AS INT)")
+    with pytest.raises(TinctError) as raised:
+        spark_engine.guarded("reading", secret.collect)
+    error = raised.value
+    assert CANARY not in str(error)
+    assert "CAST_INVALID_INPUT" in str(error)
+    assert error.__cause__ is None
+    assert error.__context__ is None
+
+
+def test_not_a_frame_is_refused():
+    """Whatever is not a Spark DataFrame is refused by every job."""
+    for call in (
+        lambda: spark.extend([1], [2], None, {}),
+        lambda: spark.boundary_distance(None, None),
+        lambda: spark.privatize("x", "y", local.randomized_response(3, 1)),
+        lambda: spark.estimate({}, local.randomized_response(3, 1)),
+        lambda: spark.ask_groups(3, majority("x"), 1, "1e-6", by="g", path="p"),
+    ):
+        with pytest.raises(ParameterError, match="must be a Spark DataFrame"):
+            call()
+
+
+# extending
+
+
+def test_column_arithmetic_equals_the_kernels(session):
+    """A step on a column of odds is the kernel's step, bit for bit; so are odds and probabilities."""
+    rng = np.random.default_rng(1)
+    keys = np.concatenate([10.0 ** rng.uniform(-307, 307, 3000), rng.random(2000), [0.0, 1.0, 5e-324, 2.0**1022]])
+    gains = np.exp(rng.choice([0.0, 1e-12, 0.3, 2.0, 40.0, 700.0], len(keys)))
+    shifts = rng.choice([0.0, 1e-300, 1e-9, 0.1, 0.5, 0.999], len(keys))
+    data = frame(session, key=keys, gain=gains, shift=shifts)
+    found = data.select(
+        odds.bound(data.key, data.gain, data.shift), odds.other(data.key), *odds.to_probabilities(data.key)
+    )
+    with np.errstate(all="ignore"):
+        expected = [propagate.step(*row, False) for row in zip(keys, gains, shifts, strict=True)]
+        others = np.where(keys > 0, np.minimum(1 / keys, propagate.HIGHEST), np.inf)
+    rows = np.array(found.collect(), float)
+    assert np.array_equal(rows[:, 0], expected)
+    assert np.array_equal(rows[:, 1], others)
+    assert np.array_equal(rows[:, 3], 1 / (1 + keys))
+    assert np.array_equal(rows[:, 2], keys * (1 / (1 + keys)))
+
+
+def test_extension_equals_the_local_one(session):
+    """On random graphs with a budget for every edge, Spark and one machine agree to 1e-12 on both tails."""
+    rng = np.random.default_rng(3)
+    edges, codes, epsilons, deltas, fixed, tables = [], [], [], [], {}, []
+    while len(tables) < GRAPHS:
+        case = strategies.random_case(rng, 14)
+        values = strategies.random_fixed(rng, case)
+        tiny = 10.0 ** -rng.integers(5, 300, len(values)) if rng.random() < 0.2 else np.ones(len(values))
+        pairs = {v: (p * t, 1.0 - p * t) for (v, p), t in zip(values.items(), tiny.tolist(), strict=True)}
+        try:
+            tables.append(extend(case.graph, case.privacy, pairs).table)
+        except NotExtendable:
+            continue
+        start = len(codes)
+        edges += [(u + start, v + start) for u, v in case.edges]
+        codes += case.codes
+        epsilons += case.epsilons
+        deltas += case.deltas
+        fixed |= {v + start: pair for v, pair in pairs.items()}
+    whole = strategies.Case(len(codes), edges, codes, epsilons, deltas)
+    rounds = []
+    found = spark.extend(
+        *graph_frames(session, whole), None, fixed, outputs=strategies.COLORS, disconnected=True, progress=rounds.append
+    )
+    expected = np.concatenate(tables)
+    assert expected[expected > 0].min() < 1e-100  # small probabilities are among them
+    np.testing.assert_allclose(table_of(found, whole.n), expected, rtol=RELATIVE, atol=0)
+    assert [each.number for each in rounds] == list(range(1, found.rounds + 1))
+    assert rounds[-1].changed == 0
+    assert all(each.changed > 0 for each in rounds[:-1])
+    truth = {row.vertex: (row.truth, row.error) for row in found.truth().collect()}
+    assert all(truth[v] == tuple(table_of(found, whole.n)[v][:: 1 - 2 * code]) for v, code in enumerate(codes))
+
+
+def test_one_budget_for_all_and_distances_equal_the_local_ones(session, tmp_path):
+    """A grid of text-named vertices through Parquet: extension and distances to the boundary as on one machine."""
+    side = 7
+    names = {(x, y): f"{x}-{y}" for x in range(side) for y in range(side)}
+    edges = [(names[x, y], names[other]) for x, y in names for other in ((x + 1, y), (x, y + 1)) if other in names]
+    graph = DatasetGraph(edges, {name: "in" if x + y < 4 else "out" for (x, y), name in names.items()})
+    vertices, links = spark.to_frames(session, graph)
+    spark.write_graph_frames(vertices, links, str(tmp_path))
+    vertices, links = spark.read_graph_frames(session, str(tmp_path))
+    fixed = {name: 0.6 for (x, y), name in names.items() if x + y in (3, 4)}
+    privacy = Privacy("ln 2", 0.01)
+    held = frame(session, vertex=list(fixed), first=list(fixed.values()))
+    found = spark.extend(vertices, links, privacy, held)
+    assert found.outputs == ("in", "out")
+    expected = extend(graph, privacy, fixed)
+    for row in found.table.collect():
+        np.testing.assert_allclose([row.first, row.second], expected.row(row.vertex), rtol=RELATIVE)
+    distances = {row.vertex: row.distance for row in spark.boundary_distance(vertices, links).collect()}
+    assert [distances[v] for v in graph.vertices] == graph.boundary_distance().tolist()
+
+
+def test_graphs_in_memory_become_frames_with_their_budgets(session):
+    """Budgets along the edges arrive beside their own edges; names that Parquet has no column for are refused."""
+    graph = graphs.line(2, 2)
+    _, links = spark.to_frames(session, graph, EdgePrivacy([0.5, 1.0, 1.5], [0.0, 0.1, 0.2]))
+    rows = {(row.source, row.target): (row.epsilon, row.delta) for row in links.collect()}
+    assert rows == dict(zip(graph.edges, [(0.5, 0.0), (1.0, 0.1), (1.5, 0.2)], strict=True))
+    with pytest.raises(ParameterError, match="all text or all whole numbers"):
+        spark.to_frames(session, graphs.hypercube(2, sum))
+
+
+def test_contradictions_have_the_local_witness(session):
+    """Values that nothing extends are refused with the same vertices, path, value and bound as on one machine."""
+    case = strategies.Case(
+        6, [(0, 1), (1, 2), (2, 3), (3, 4), (4, 5)], [0, 0, 0, 0, 0, 1], [0.1, 0.2, 0.3, 0.1, 1.0], [0.0] * 5
+    )
+    fixed = {0: 0.9, 4: 0.2}
+    with pytest.raises(NotExtendable) as here:
+        extend(case.graph, case.privacy, fixed)
+    with pytest.raises(NotExtendable) as there:
+        spark.extend(*graph_frames(session, case), None, fixed)
+    assert str(there.value) == str(here.value)
+    assert there.value.witness.path == here.value.witness.path
+    assert there.value.witness.bound == pytest.approx(here.value.witness.bound, rel=1e-12)
+
+
+GOOD = {
+    "vertices": {"vertex": [1, 2, 3, 4], "color": ["a", "a", "b", "b"]},
+    "edges": {"source": [1, 2, 3], "target": [2, 3, 4], "epsilon": [1.0, 1.0, 1.0], "delta": [0.0, 0.0, 0.0]},
+}
+BAD_GRAPHS = [
+    ({"vertices": {"color": ["a", "b", "c", "a"]}}, {2: 0.5}, "two colors are needed"),
+    ({"vertices": {"color": ["a", None, "b", "b"]}}, {2: 0.5}, "vertex 2 needs one of the two colors"),
+    ({"vertices": {"vertex": [1, 2, 3, None]}}, {2: 0.5}, "every vertex needs a name"),
+    ({"vertices": {"vertex": [1, 2, 3, 3]}}, {2: 0.5}, "vertex 3 is listed twice"),
+    ({"vertices": {"vertex": ["1", "2", "3", "4"]}}, {"2": 0.5}, "one type in both frames"),
+    ({"vertices": {"vertex": [1.0, 2.0, 3.0, 4.0]}}, {2: 0.5}, "text or whole numbers"),
+    ({"edges": {"target": [2, 3, 9]}}, {2: 0.5}, r"edge \(3, 9\) ends in 9, which is no vertex"),
+    ({"edges": {"source": [1, 2, 2], "target": [2, 3, 1]}}, {2: 0.5}, r"edge \(1, 2\) is listed twice"),
+    ({"edges": {"target": [1, 3, 4]}}, {2: 0.5}, "vertex 1 is its own neighbour"),
+    ({"edges": {"target": [2, None, 4]}}, {2: 0.5}, "every edge needs two ends"),
+    (
+        {"edges": {"epsilon": [1.0, float("nan"), 1.0]}},
+        {2: 0.5},
+        r"epsilon must be a number .* got nan on edge \(2, 3\)",
+    ),
+    ({"edges": {"epsilon": [1.0, 701.0, 1.0]}}, {2: 0.5}, r"in \[0, 700\], got 701.0"),
+    ({"edges": {"epsilon": [-1.0, 1.0, 1.0]}}, {2: 0.5}, "got -1.0"),
+    ({"edges": {"epsilon": [1.0, None, 1.0]}}, {2: 0.5}, "epsilon must be a number"),
+    ({"edges": {"delta": [0.0, 1.0, 0.0]}}, {2: 0.5}, r"delta must be a number in \[0, 1\), got 1.0"),
+    ({"edges": {"epsilon": ["a", "b", "c"]}}, {2: 0.5}, "column of numbers, got string"),
+    ({}, {9: 0.5}, "a value is fixed for 9, which is not a vertex"),
+    ({}, {"2": 0.5}, "type of the vertices, bigint"),
+    ({}, {2: float("nan")}, "fixed value of 2"),
+    ({}, {2: 1.5}, "fixed value of 2"),
+    ({}, {2: (0.5, 0.6)}, "sums to 1"),
+    ({}, {1: 0.5}, r"edge \(2, 3\) is not covered: fix 2 or 3"),
+    ({}, {}, "is not covered"),
+    ({"edges": {"source": [2, 3, 3], "target": [3, 4, 1]}}, {3: 0.5, 2: 0.5, 1: 0.5}, None),
+    ({"vertices": {"vertex": [1, 2, 3, 4, 5], "color": ["a", "a", "b", "b", "a"]}}, {2: 0.5}, "disconnected=True"),
+]
+
+
+@pytest.mark.parametrize(("change", "fixed", "message"), BAD_GRAPHS)
+def test_bad_graphs_are_refused_by_name(session, change, fixed, message):
+    """What is wrong with a graph is said in public names, before anything is computed from it."""
+    vertices, edges = (frame(session, **{**GOOD[part], **change.get(part, {})}) for part in ("vertices", "edges"))
+    if message is None:
+        assert spark.extend(vertices, edges, None, fixed).rounds == 1
+        return
+    with pytest.raises(ParameterError, match=message):
+        spark.extend(vertices, edges, None, fixed)
+
+
+def test_bad_arguments_of_extend(session):
+    """Columns, budgets, outputs and rounds that do not fit are refused."""
+    vertices, edges = frame(session, **GOOD["vertices"]), frame(session, **GOOD["edges"])
+    bare = edges.drop("epsilon", "delta")
+    for call, message in (
+        (
+            lambda: spark.extend(vertices.drop("color"), edges, None, {2: 0.5}),
+            "columns vertex, color: color is missing",
+        ),
+        (lambda: spark.extend(vertices, edges.drop("target"), None, {2: 0.5}), "target is missing"),
+        (lambda: spark.extend(vertices, edges, Privacy(1), {2: 0.5}), "given twice"),
+        (lambda: spark.extend(vertices, bare, None, {2: 0.5}), "no column epsilon"),
+        (lambda: spark.extend(vertices, bare, 1.0, {2: 0.5}), "privacy must be one Privacy"),
+        (lambda: spark.extend(vertices, edges, None, {2: 0.5}, outputs=["a"]), "outputs must be the two colors"),
+        (lambda: spark.extend(vertices, edges, None, {2: 0.5}, outputs=["a", "z"]), "needs one of the two colors"),
+        (lambda: spark.extend(vertices, edges, None, {2: 0.5}, max_rounds=1), "after 1 rounds"),
+    ):
+        with pytest.raises(ParameterError, match=message):
+            call()
+    held = frame(session, vertex=[2, 2], first=[0.5, 0.5])
+    with pytest.raises(ParameterError, match="fixed twice for 2"):
+        spark.extend(vertices, edges, None, held)
+
+
+# privatising and estimating
+
+MECHANISMS = {
+    "cells": local.randomized_response(4, "ln 3"),
+    "fewer cells": local.optimal([0.1, 0.2, 0.3, 0.4], [0.4, 0.3, 0.2, 0.1], 0.5),
+    "table": local.geometric(4, 1),
+    "subset": local.subset_selection(5, "1/2"),
+    "unary": local.unary_encoding(4, 1),
+    "hash": local.local_hashing(6, 1),
+    "hadamard": local.hadamard_response(5, 1),
+}
+
+
+def answers_frame(session, k, rows=2000):
+    return frame(session, answer=np.arange(rows) % k, person=np.arange(rows)).repartition(3)
+
+
+@pytest.mark.parametrize("name", MECHANISMS)
+def test_reports_can_be_analysed_anywhere(session, tmp_path, name):
+    """Reports from Spark are outputs of the mechanism, and the same reports give the same estimate everywhere."""
+    mechanism = MECHANISMS[name]
+    k = len(mechanism.symbols)
+    path = str(tmp_path / "reports")
+    reports = spark.privatize(answers_frame(session, k), "answer", mechanism, path=path, keep=["person"])
+    rows = reports.toArrow()
+    assert sorted(rows.column("person").to_pylist()) == list(range(2000))
+    listed = np.array(rows.column("report").to_pylist())
+    seen, people = spark.tally(reports, mechanism)
+    assert people == 2000
+    assert np.array_equal(seen, mechanism.randomiser.support(listed))
+    if name == "fewer cells":
+        with pytest.raises(ParameterError, match="cannot be told apart"):
+            spark.estimate(reports, mechanism)
+        return
+    there, here = spark.estimate(reports, mechanism, confidence=0.9), mechanism.estimate(listed, confidence=0.9)
+    for column in ("frequencies", "deviations", "low", "high", "likeliest"):
+        assert np.array_equal(getattr(there, column), getattr(here, column))
+    assert (there.reports, there.exact, there.symbols) == (here.reports, here.exact, here.symbols)
+
+
+def test_reports_follow_the_table(session):
+    """Each symbol's reports have the mechanism's own distribution: within 6 standard deviations, a chance of 1e-8."""
+    mechanism = MECHANISMS["cells"]
+    drawn = spark.privatize(answers_frame(session, 4, REPORTS), "answer", mechanism, keep=["person"])
+    rows = drawn.toArrow()
+    counts = np.zeros((4, 4))
+    np.add.at(counts, (rows["person"].to_numpy() % 4, rows["report"].to_numpy()), 1)
+    people = REPORTS // 4
+    spread = np.sqrt(people * mechanism.matrix * (1 - mechanism.matrix))
+    assert (np.abs(counts - people * mechanism.matrix) < 6 * spread).all()
+
+
+@pytest.mark.parametrize("stored", [True, False])
+def test_no_action_draws_again(session, tmp_path, stored):
+    """However often the reports are looked at, and however they are counted, they are the ones drawn at first."""
+    path = str(tmp_path / "reports") if stored else None
+    mechanism = MECHANISMS["cells"]
+    reports = spark.privatize(answers_frame(session, 4), "answer", mechanism, path=path, keep=["person"])
+    first, second = ({row.person: row.report for row in reports.collect()} for _ in range(2))
+    assert first == second  # drawn anew they would agree with probability below 1e-300
+    again = reports.groupBy("report").count().collect()
+    assert {row.report: row["count"] for row in again} == {r: list(first.values()).count(r) for r in first.values()}
+
+
+def test_nothing_published_is_replaced(session, tmp_path):
+    """A target that exists, or whose folder does not, is refused before anything is drawn."""
+    data, mechanism = answers_frame(session, 4, 10), MECHANISMS["cells"]
+    (tmp_path / "old").mkdir()
+    with pytest.raises(FileError, match="exists already"):
+        spark.privatize(data, "answer", mechanism, path=str(tmp_path / "old"))
+    with pytest.raises(FileError, match="there is no folder"):
+        spark.privatize(data, "answer", mechanism, path=str(tmp_path / "new" / "reports"))
+    for bad in ("", 7, "/"):
+        with pytest.raises(ParameterError, match="path must be text"):
+            spark.privatize(data, "answer", mechanism, path=bad)
+    assert os.listdir(tmp_path) == ["old"]
+
+
+def test_renaming_never_moves_into_what_stands_there(session, tmp_path):
+    """Two jobs with one target: the second fails, and what the first published is untouched."""
+    (tmp_path / "part").mkdir()
+    (tmp_path / "part" / "file").touch()
+    (tmp_path / "target").mkdir()
+    (tmp_path / "target" / "published").touch()
+    with pytest.raises(TinctError):
+        spark_engine.guarded(
+            "publishing", lambda: publishing._rename(session, str(tmp_path / "part"), str(tmp_path / "target"))
+        )
+    assert os.listdir(tmp_path / "target") == ["published"]
+
+
+def test_missing_and_unknown_values_follow_the_rule(session, tmp_path):
+    """NULL and strangers are refused as a whole, without naming one, or taken for the symbol that is named."""
+    mechanism = local.randomized_response(3, 30, symbols=["a", "b", "other"])
+    data = frame(session, answer=["a", None, CANARY, "b", "A"], place=[1, 2, 3, 4, 5])
+    path = str(tmp_path / "reports")
+    with pytest.raises(ParameterError, match="nothing was published") as raised:
+        spark.privatize(data, "answer", mechanism, path=path)
+    assert CANARY not in str(raised.value)
+    assert os.listdir(tmp_path) == []
+    with pytest.raises(ParameterError, match="nothing was published"):
+        spark.privatize(data, "answer", mechanism)
+    reports = spark.privatize(data, "answer", mechanism, path=path, missing="other", keep=["place"])
+    # at ε = 30 a report differs from the answer with probability 2e-13
+    assert {row.place: row.report for row in reports.collect()} == {1: 0, 2: 2, 3: 2, 4: 1, 5: 2}
+
+
+def test_bad_arguments_of_privatize_and_estimate(session):
+    """Columns, types, symbols and reports that do not fit are refused."""
+    data, mechanism = frame(session, answer=["a", "b"], n=[0, 1], x=[0.5, 1.5]), MECHANISMS["cells"]
+    named = local.randomized_response(2, 1, symbols=["a", "b"])
+    for call, message in (
+        (lambda: spark.privatize(data, "nothing", mechanism), "there is no column 'nothing'"),
+        (lambda: spark.privatize(data, "answer", mechanism), "symbols are whole numbers, but 'answer' is string"),
+        (lambda: spark.privatize(data, "x", mechanism), "'x' is double"),
+        (lambda: spark.privatize(data, "n", named), "symbols are text, but 'n' is bigint"),
+        (lambda: spark.privatize(data, "n", 0.5), "must be a LocalMechanism"),
+        (lambda: spark.privatize(data, "n", mechanism, missing="a"), "missing must be one of the 4 symbols"),
+        (lambda: spark.privatize(data, "n", mechanism, keep=["n"]), "keep must name different public columns"),
+        (lambda: spark.privatize(data, "n", mechanism, keep=["y"]), "there is no column 'y'"),
+        (lambda: spark.estimate(data, mechanism), "'report' is missing"),
+        (lambda: spark.estimate(data, mechanism, column="answer"), "'answer' is string"),
+        (lambda: spark.estimate(data, mechanism, column="n", confidence=float("nan")), "confidence must be"),
+        (lambda: spark.estimate(data.where("n > 5"), mechanism, column="n"), "there are no reports"),
+        (lambda: spark.estimate(frame(session, report=[0, 4]), mechanism), "not among the outputs"),
+        (lambda: spark.estimate(frame(session, report=[0, None]), mechanism), "not among the outputs"),
+        (lambda: spark.tally(frame(session, report=[[0, 1], [1]]), MECHANISMS["subset"]), "not among the outputs"),
+        (lambda: spark.tally(frame(session, report=[9]), MECHANISMS["hadamard"]), "not among the outputs"),
+    ):
+        with pytest.raises(ParameterError, match=message):
+            call()
+
+
+def deadly(randomiser, folder, lives):
+    """A randomiser whose worker is killed, right after it drew, as often as ``lives`` says, once for each marker."""
+
+    class Deadly(type(randomiser)):
+        def draw(self, codes, read=None):
+            drawn = super().draw(codes) if read is None else super().draw(codes, read)
+            if len(codes) > 1:  # one is only asked for the shape of a report
+                died = len(os.listdir(folder))
+                if died < lives:
+                    Path(folder, str(os.getpid())).touch()
+                    os.kill(os.getpid(), signal.SIGKILL)
+            return drawn
+
+    mortal = object.__new__(Deadly)
+    mortal.__dict__.update(randomiser.__dict__)
+    return mortal
+
+
+def with_randomiser(mechanism, randomiser):
+    copy = object.__new__(type(mechanism))
+    copy.__dict__.update({**mechanism.__dict__, "randomiser": randomiser})
+    return copy
+
+
+def test_a_killed_worker_does_not_double_count(session, tmp_path):
+    """A Python worker killed after it drew: the task runs again, and every person still has exactly one report."""
+    graves = tmp_path / "graves"
+    graves.mkdir()
+    mechanism = MECHANISMS["cells"]
+    mortal = with_randomiser(mechanism, deadly(mechanism.randomiser, str(graves), 2))
+    path = tmp_path / "out" / "reports"
+    path.parent.mkdir()
+    data = answers_frame(session, 4).coalesce(2)
+    reports = spark.privatize(data, "answer", mortal, path=str(path), keep=["person"])
+    assert 1 <= len(os.listdir(graves)) <= 3  # two workers may die at the same moment
+    assert sorted(row.person for row in reports.collect()) == list(range(2000))
+    assert [name for name in os.listdir(path.parent) if name != "reports"] == []
+
+
+def test_a_job_that_cannot_finish_publishes_nothing(session, tmp_path):
+    """Workers killed as often as Spark tries again: an error, no reports, nothing half-written left behind."""
+    graves = tmp_path / "graves"
+    graves.mkdir()
+    mechanism = MECHANISMS["cells"]
+    mortal = with_randomiser(mechanism, deadly(mechanism.randomiser, str(graves), 10**6))
+    out = tmp_path / "out"
+    out.mkdir()
+    with pytest.raises(TinctError, match="nothing was published"):
+        spark.privatize(answers_frame(session, 4).coalesce(1), "answer", mortal, path=str(out / "reports"))
+    assert os.listdir(out) == []
+    assert len(os.listdir(graves)) == 4  # as often as this session lets a task fail
+
+
+# asking
+
+
+def nasty():
+    """A table with every kind of cell that is read in a special way."""
+    rng = np.random.default_rng(8)
+    size = 400
+    words = [
+        "yes",
+        " No ",
+        "TRUE",
+        "f",
+        "1",
+        "0.0",
+        "\u00a0y\u2003",
+        "\tyes",
+        "maybe",
+        "",
+        " ",
+        None,
+        "N",
+        "oui",
+        "1.0",
+        "K",
+    ]
+    numbers = [
+        0.0,
+        -0.0,
+        1.0,
+        2.5,
+        float("nan"),
+        float("inf"),
+        -float("inf"),
+        1e16,
+        1.5e-7,
+        0.1,
+        1 / 3,
+        None,
+        3.0,
+        1e300,
+        2e23,
+    ]
+    day = dt.date(2024, 2, 28)
+    moment = dt.datetime(2024, 3, 31, 1, 30)
+    return pa.table(
+        {
+            "word": pa.array(rng.choice(np.array(words, object), size)),
+            "number": pa.array([numbers[at] for at in rng.integers(len(numbers), size=size)], pa.float64()),
+            "single": pa.array([numbers[at] for at in rng.integers(4, size=size)], pa.float32()),
+            "whole": pa.array(rng.integers(-2, 3, size), mask=rng.random(size) < 0.1),
+            "small": pa.array(rng.integers(0, 2, size).astype(np.int8)),
+            "price": pa.array([Decimal(int(n)) / 4 for n in rng.integers(-3, 12, size)], pa.decimal128(10, 2)),
+            "flag": pa.array(rng.random(size) < 0.5, mask=rng.random(size) < 0.2),
+            "ward name": pa.array(rng.choice(np.array(["N", " N", "S", "é", "", "Z", None, "a'b"], object), size)),
+            "day": pa.array([day + dt.timedelta(int(n)) for n in rng.integers(0, 4, size)]),
+            "moment": pa.array(
+                [moment + dt.timedelta(seconds=0.25 * int(n)) for n in rng.integers(0, 5, size)],
+                pa.timestamp("us"),
+            ),
+            "person": pa.array(
+                rng.choice(np.array(["p1", "p2 ", "p2", "", None, *(f"q{n}" for n in range(90))], object), size)
+            ),
+            "number.id": pa.array(rng.integers(0, 80, size)),
+        }
+    )
+
+
+@pytest.fixture(scope="module")
+def both(session):
+    """The same rows for DuckDB and for Spark."""
+    table = nasty()
+    with plain_sources.open(table) as here:
+        there = session.createDataFrame(table)
+        # Spark takes a moment without a zone for one in the session's; this takes the zone off again
+        yield here, open_frame(there.withColumn("moment", there["moment"].cast("timestamp_ntz")))
+
+
+COUNTS = [
+    ("majority(word)", None, None),
+    ("majority(flag)", None, None),
+    ("majority(whole)", None, None),
+    ("majority(price)", "number > 0.1 or flag == yes", None),
+    ("median(number, above=1)", None, None),
+    ("median(single, above=1)", "day >= '2024-02-29'", None),
+    ("share(number in [0.1, 2.5, 1e16], at_least=1/3)", "not (small == 1)", None),
+    ("share(`ward name` in ['N', 'é', 'a''b'] and flag != no, at_least=0.5)", None, "person"),
+    ("threshold(moment == '2024-03-31 01:30:00.5', at_least=3)", None, None),
+    ("exists(word not in ['maybe', 'oui'])", "price >= 0.75", "`number.id`"),
+    ("mode(`ward name`, categories=['S', 'N', 'é'])", None, "person"),
+    ("mode(whole, categories=[-1, 0, 1], rest=0)", "flag == yes", None),
+    ("mode(flag, categories=[yes, no])", None, "number"),
+]
+
+
+@pytest.mark.parametrize(("question", "where", "unit"), COUNTS)
+def test_counts_equal_those_of_duckdb(both, question, where, unit):
+    """The same rows have the same counts, whatever their cells look like."""
+    asked = parse(question)
+    name = None if unit is None else unit.strip("`")
+    assert both[1].count(asked, where=where, unit=name) == both[0].count(asked, where=where, unit=name)
+
+
+GROUPED = [
+    ("majority(word)", "ward name", None, None, None),
+    ("median(number, above=1)", "number", None, None, None),
+    ("majority(flag)", "single", "small == 1", None, None),
+    ("majority(flag)", "price", None, "person", None),
+    ("mode(whole, categories=[-1, 0, 1])", "day", None, "person", None),
+    ("majority(small)", "moment", None, None, None),
+    ("majority(small)", "flag", "number >= 0", "number.id", None),
+    ("majority(small)", "whole", None, None, ["1", "-2", "77"]),
+    ("majority(small)", "ward name", None, "person", ["S", "nobody", "N"]),
+]
+
+
+@pytest.mark.parametrize(("question", "by", "where", "unit", "groups"), GROUPED)
+def test_counts_of_groups_equal_those_of_duckdb(both, question, by, where, unit, groups):
+    """Groups have the same names, order and counts."""
+    options = {"where": where, "unit": unit, "groups": groups}
+    here, there = (source.count_by(parse(question), by, **options) for source in both)
+    assert there.labels == here.labels
+    assert there.rows == here.rows
+    assert np.array_equal(there.classes, here.classes)
+    assert np.array_equal(there.missing, here.missing)
+
+
+def test_moments_are_read_in_universal_time(session):
+    """A moment with a time zone has one text, whatever the session's zone, as DuckDB writes it in UTC."""
+    moments = pa.array([1_711_846_800_250_000, 1_711_850_400_000_000, None], pa.timestamp("us", "UTC"))
+    source = open_frame(session.createDataFrame(pa.table({"t": moments, "x": [True, True, True]})))
+    assert source.count_by(majority("x"), "t").labels == ("2024-03-31 01:00:00.25+00", "2024-03-31 02:00:00+00")
+
+
+def test_columns_are_checked_as_everywhere(session, both):
+    """Columns that are not there or cannot be read that way are refused in the same words."""
+    for question, by in (
+        ("majority(wrd)", None),
+        ("median(word, above=1)", None),
+        ("majority(day)", None),
+        ("majority(flag)", "wards"),
+    ):
+        messages = []
+        for source in both:
+            with pytest.raises(ParameterError) as raised:
+                source.check(parse(question), by=by)
+            messages.append(str(raised.value))
+        assert messages[0] == messages[1]
+    listed = open_frame(session.createDataFrame(pa.table({"x": [[1], [2]]})))
+    with pytest.raises(ParameterError, match="neither numbers, text nor truth values"):
+        listed.count(majority("x"))
+    assert kind_of_spark_type("struct<a:int>") == "other"
+    with pytest.raises(FileError, match="no rows"), plain_sources.open(open_frame(session.range(0))):
+        pass
+
+
+def votes(session, groups=30, size=40):
+    """Groups of which every third says no; some rows have no group."""
+    label = np.repeat([f"g{at:02}" for at in range(groups)], size)
+    says = np.repeat(["no" if at % 3 == 0 else "yes" for at in range(groups)], size)
+    return frame(session, ward=[*label, None, None], support=[*says, "yes", "no"])
+
+
+def test_ask_answers_from_spark(session):
+    """At a large ε the answers are the truth, for one question, for groups, for categories."""
+    data = open_frame(votes(session))
+    assert ask(data, majority("support"), 20).value == "yes"
+    answers = ask(data, "majority(support)", 20, "1e-6", by="ward").value
+    assert answers == {f"g{at:02}": "no" if at % 3 == 0 else "yes" for at in range(30)}
+    declared = ask(data, majority("support"), 20, by="ward", groups=["g00", "nobody", "g01"]).value
+    assert declared == {"g00": "no", "nobody": declared["nobody"], "g01": "yes"}
+    assert ask(data, mode("support", ["no", "yes"]), 20).value == "yes"
+
+
+def test_groups_are_answered_on_the_executors_and_charged_once(session, tmp_path):
+    """Answers for all groups, published once; the same request returns them free of charge and undrawn."""
+    ledger = Ledger(tmp_path / "budget.db", epsilon=45, delta="1e-5")
+    data, path = votes(session), str(tmp_path / "answers")
+    options = {"by": "ward", "path": path, "ledger": ledger, "request": "wards"}
+    answers = spark.ask_groups(data, majority("support"), 20, "1e-6", **options)
+    found = {row.group: row.answer for row in answers.table.collect()}
+    assert found == {f"g{at:02}": "no" if at % 3 == 0 else "yes" for at in range(30)}
+    assert str(ledger.spent().epsilon) == "20"
+    again = spark.ask_groups(data, majority("support"), 20, "1e-6", **options)
+    assert {row.group: row.answer for row in again.table.collect()} == found
+    assert str(ledger.spent().epsilon) == "20"
+    with pytest.raises(TinctError, match="wards"):  # another question under the same name
+        spark.ask_groups(data, majority("support"), 21, "1e-6", **options)
+    with pytest.raises(FileError, match="exists already"):
+        spark.ask_groups(data, majority("support"), 20, "1e-6", **{**options, "request": "other"})
+    assert str(ledger.spent().epsilon) == "20"
+    declared = spark.ask_groups(
+        data, mode("support", ["no", "yes"]), 20, by="ward", path=str(tmp_path / "more"), groups=["g03", "g04"]
+    )
+    assert {row.group: row.answer for row in declared.table.collect()} == {"g03": "no", "g04": "yes"}
+
+
+def test_a_failed_answer_is_charged_and_drawn_again_for_free(session, tmp_path, monkeypatch):
+    """The budget is spent before anything is drawn; what failed unseen is drawn again by the same request."""
+    ledger = Ledger(tmp_path / "budget.db", epsilon=1, delta="1e-5")
+    data, path = votes(session, groups=3), str(tmp_path / "answers")
+    options = {"by": "ward", "path": path, "ledger": ledger, "request": "wards"}
+
+    def failing(*_):
+        raise TinctError("the cluster is gone")
+
+    with monkeypatch.context() as broken:
+        broken.setattr(publishing, "publish", failing)
+        with pytest.raises(TinctError, match="gone"):
+            spark.ask_groups(data, majority("support"), 1, "1e-6", **options)
+    assert not os.path.exists(path)
+    assert str(ledger.spent().epsilon) == "1"
+    answers = spark.ask_groups(data, majority("support"), 1, "1e-6", **options)
+    assert {row.answer for row in answers.table.collect()} <= {"yes", "no"}
+    assert str(ledger.spent().epsilon) == "1"
+
+
+def test_selected_groups_are_the_large_ones(session, tmp_path):
+    """Groups nobody declared: large ones are found, a group of one almost never (δ/2 and less)."""
+    sizes = {"large": 300, "tiny": 1}
+    data = frame(session, ward=[name for name, n in sizes.items() for _ in range(n)], support=["yes"] * 301)
+    answers = spark.ask_groups(data, majority("support"), 2, "1e-9", by="ward", path=str(tmp_path / "found"))
+    assert [tuple(row) for row in answers.table.collect()] == [("large", "yes")]
+
+
+def test_jobs_run_from_files_to_files(session, tmp_path):
+    """What the command line calls: Parquet in, Parquet out, in the session that is running."""
+    data, folder = str(tmp_path / "data.parquet"), str(tmp_path)
+    frame(session, answer=[0, 1, 2, 3] * 50, support=["yes"] * 200).write.parquet(data)
+    mechanism = MECHANISMS["cells"]
+    jobs.privatize_files(data, "answer", mechanism, f"{folder}/reports", master="local[2,4]")
+    found = jobs.estimate_files(f"{folder}/reports", mechanism, confidence=0.9)
+    assert (found.reports, found.confidence) == (200, 0.9)
+    assert ask(jobs.open_parquet(data), "majority(support)", 20).value == "yes"
+    with pytest.raises(FileError, match="Spark reads Parquet"):
+        jobs.open_parquet("rows.csv")
+    vertices, edges = frame(session, **GOOD["vertices"]), frame(session, **GOOD["edges"])
+    spark.write_graph_frames(vertices, edges, folder)
+    made = jobs.extend_files(folder, {2: 0.5}, f"{folder}/table")
+    assert made.outputs == ("a", "b")
+    rows = {row.vertex: row.first for row in session.read.parquet(made.path).collect()}
+    graph = DatasetGraph([(1, 2), (2, 3), (3, 4)], dict(zip(*GOOD["vertices"].values(), strict=True)))
+    expected = extend(graph, Privacy(1), {2: 0.5})
+    assert rows == pytest.approx({v: expected.probability(v, "a") for v in rows}, rel=RELATIVE)
+    with pytest.raises(TinctError, match="there is no such path"):
+        jobs.estimate_files(f"{folder}/nothing", mechanism)
+    with pytest.raises(ParameterError, match="running already"):
+        spark.session("local[3]")
+
+
+def test_duckdb_is_the_reference():
+    """The blanks that Spark takes off are the ones DuckDB takes off."""
+    from tinct.sources.spark import _BLANKS
+
+    characters = [chr(code) for code in range(1, 0x3002)]
+    rows = duckdb.connect().execute("SELECT c, trim(c || 'x') FROM (SELECT unnest(?) AS c)", [characters]).fetchall()
+    assert {c for c, trimmed in rows if trimmed == "x"} == set(_BLANKS)

@@ -7,6 +7,7 @@ import math
 import subprocess
 import sys
 from fractions import Fraction
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -362,3 +363,12 @@ def test_mode_counts_whoever_is_looked_at(where, rest):
     question = mode("reason", ["a", "b", "other"], rest=rest)
     answers = {ask(data, question, 5, neighbors="replace", where=where).value for _ in range(5)}
     assert answers <= {"a", "b", "other"}
+
+
+def test_the_walkthrough_runs():
+    """The notebook-style example, as its reader would run it."""
+    script = Path(__file__).parent.parent / "examples" / "walkthrough.py"
+    run = subprocess.run([sys.executable, str(script)], capture_output=True, text=True, timeout=120, check=False)
+    assert run.returncode == 0, run.stderr
+    assert "asked again, free: True" in run.stdout
+    assert "exact inequalities hold" in run.stdout

@@ -168,8 +168,8 @@ MUTANTS = (
     Mutant(
         "a refusal shows somebody's answer",
         _COLLECTING,
-        'f"position {int(np.argmax(unknown))}: add a symbol',
-        'f"position {list(values)[int(np.argmax(unknown))]}: add a symbol',
+        "the first at position {int(np.argmax(unknown))}: name",
+        "the first is {list(values)[int(np.argmax(unknown))]}: name",
         ("test_collecting.py::test_unknown_values_are_refused_without_naming_them",),
     ),
     Mutant(

@@ -90,8 +90,11 @@ class Workshop:
     def attempt(self, mutant: Mutant) -> Outcome:
         """Edit, test, and say what happened; a test session that did not run properly kills nothing."""
         started = time.monotonic()
-        with self.edited(mutant):
-            code, output = self.run(mutant.tests)
+        try:
+            with self.edited(mutant):
+                code, output = self.run(mutant.tests)
+        except LookupError as error:  # the module has changed, and the mutant has to follow
+            return Outcome(mutant.name, mutant.file, False, str(error), 0.0, fingerprint(mutant))
         killers = _FAILED.findall(output)
         killed = code == 1 and bool(killers)
         by = killers[0] if killed else f"pytest ended with {code}"

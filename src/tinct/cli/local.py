@@ -121,6 +121,7 @@ def design(
     epilog=examples(
         "tinct local compare survey.csv --epsilons 0.1,0.5,1,2,5",
         "tinct local compare --prior 0.5,0.3,0.1,0.1 --json",
+        "tinct local compare survey.csv --epsilons 0.1,0.2,0.5,1,2,3,4,5,6,8 --plot utilities.svg",
     ),
 )
 def compare(
@@ -130,6 +131,9 @@ def compare(
     p1: SecondOption = None,
     prior: PriorOption = None,
     utility: UtilityOption = "kl",
+    plot: Annotated[
+        Path | None, typer.Option("--plot", help="Draw it too: .png, .svg or .pdf.", show_default=False)
+    ] = None,
     as_json: JsonOption = False,
 ) -> None:
     """Print every mechanism's utility against ε."""
@@ -140,6 +144,11 @@ def compare(
     name = _INFORMATION if problem.p1 is None else utility
     with stage(f"Comparing at {len(budgets)} budgets"):
         lines = local.compare(problem.p0, problem.p1, epsilons=budgets, utility=utility)
+    if plot is not None:
+        from tinct import plots
+
+        with stage(f"Drawing {plot}"):
+            plots.utilities(lines, path=plot)
     if as_json:
         result = {
             "schema": "tinct/local-comparison@1",

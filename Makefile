@@ -61,7 +61,7 @@ gallery: $(READY)
 	@$(BIN)/python -m gallery
 
 evidence: $(READY)
-	@TINCT_EVIDENCE=1 $(BIN)/python -m pytest -q -n auto --dist loadgroup tests
+	@$(BIN)/python -m evidence
 
 picture: $(READY)
 	@$(BIN)/python docs/picture.py

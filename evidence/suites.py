@@ -31,8 +31,9 @@ class Suite:
         return f"TINCT_EVIDENCE=1 python -m pytest {' '.join(self.tests)}"
 
 
-_CERTIFICATE, _SAMPLER, _EXACT, _LEDGER = (
+_CERTIFICATE, _SAMPLER, _EXACT, _LEDGER, _STUDIO = (
     "tests/test_certificate.py", "tests/test_sampler.py", "tests/test_exact.py", "tests/test_ledger.py",
+    "tests/test_studio.py",
 )  # fmt: skip
 
 SUITES = (
@@ -98,7 +99,7 @@ SUITES = (
     Suite(
         "inputs",
         ("tests", "-k", "bad or refused or nan"),
-        "every public parameter with NaN, infinities, negative, empty, wrong type and huge",
+        "all tests of bad input: NaN, infinities, negative, empty, wrong type and huge, parameter by parameter",
     ),
     Suite(
         "public",
@@ -113,7 +114,17 @@ SUITES = (
         ("tests/test_files.py::test_formulas_are_guarded", "tests/test_files.py::test_guards_come_off_again"),
         "a table of formulas, and random cells there and back",
     ),
-    Suite("web", ("tests/test_studio.py", "-k", "hostile or guard or token or host"), "hostile requests to the studio"),
+    Suite(
+        "web",
+        (
+            f"{_STUDIO}::test_hostile_requests_are_refused_and_nothing_is_charged",
+            f"{_STUDIO}::test_what_is_not_http_gets_no_page",
+            f"{_STUDIO}::test_a_studio_listens_on_this_machine_only",
+            f"{_STUDIO}::test_tokens_differ_from_studio_to_studio",
+            f"{_STUDIO}::test_a_bug_is_answered_without_details",
+        ),
+        "more than 40 hostile requests, 8 kinds of bytes that are no request",
+    ),
 )
 
 

@@ -14,7 +14,7 @@ from evidence.audits.forcing import CANARIES
 from evidence.audits.statistics import FALSE_ALARM, fit
 from scipy import stats
 
-from tinct import local
+from tinct import ParameterError, local
 
 DRAWS, SINGLE = 20_000, 400
 TABLES = 20
@@ -131,6 +131,12 @@ def test_the_scan_finds_what_it_looks_for():
     assert len(scan.found) >= 4
     assert scan.silent == ["no error"]
     assert len(scan.undocumented) == 2
+
+
+def test_cells_of_several_values_are_a_documented_error():
+    """A column of unequal cells is refused in our words, not in NumPy's."""
+    with pytest.raises(ParameterError, match="one column"):
+        local.randomized_response(2, 1).privatize([[0], 1])
 
 
 # the report

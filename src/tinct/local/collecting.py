@@ -100,7 +100,10 @@ def _codes(symbols: Sequence[Any], values: Any) -> NDArray[np.int64]:
         import pandas as pd
 
         return np.asarray(pd.Index(symbols).get_indexer(pd.Index(values)), np.int64)
-    column = np.asarray(values)
+    try:
+        column = np.asarray(values)
+    except ValueError:  # rows of unequal length
+        raise ParameterError("values must be one column, got cells that hold several values") from None
     if column.ndim != 1:
         raise ParameterError(f"values must be one column, got shape {column.shape}")
     if column.dtype.kind in "iu" and symbols == tuple(range(len(symbols))):

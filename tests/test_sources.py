@@ -842,3 +842,13 @@ def test_without_the_extra_the_error_names_it(tmp_path, monkeypatch):
 def test_a_source_can_be_given_as_data():
     source = sources.open(TYPED)
     assert sources.open(source) is source
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".tsv", ".jsonl"])
+def test_a_byte_order_mark_alone_is_an_empty_file(tmp_path, suffix):
+    """And so it is with blanks after it."""
+    for content in (b"\xef\xbb\xbf", b"\xef\xbb\xbf \r\n"):
+        path = tmp_path / f"rows{suffix}"
+        path.write_bytes(content)
+        with pytest.raises(FileError, match="empty"):
+            sources.open(path)

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 MAX_HEAD = 2**20
+_MARK = b"\xef\xbb\xbf"  # a byte order mark, which some editors put first
 MAX_COLUMNS = 10_000
 _FOREIGN = (
     (b"PAR1", "a Parquet file: name it .parquet"),
@@ -45,7 +46,7 @@ def read_head(path: Path) -> bytes:
             head = file.read(MAX_HEAD)
     except OSError as error:
         raise FileError(f"{path}: cannot be read: {error.strerror}") from None
-    if not head.strip():
+    if not head.removeprefix(_MARK).strip():
         raise FileError(f"{path}: the file is empty")
     return head
 

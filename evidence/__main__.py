@@ -29,6 +29,7 @@ def main() -> int:
     parser.add_argument("parts", nargs="*", metavar="PART", help=f"all if none is named: {', '.join(PARTS)}")
     parser.add_argument("--report", action="store_true", help="only write docs/evidence.md from what was found before")
     parser.add_argument("--share", type=float, default=1.0, help="fuzz and audit with this share of the full counts")
+    parser.add_argument("--resume", action="store_true", help="do not fuzz parsers again that withstood it before")
     options = parser.parse_args()
     unknown = [part for part in options.parts if part not in PARTS]
     if unknown or not 0 < options.share <= 1:
@@ -36,7 +37,7 @@ def main() -> int:
     failed = []
     for name in [] if options.report else options.parts or PARTS:
         print(f"— {name}", flush=True)
-        if not _run(name, options.share)["passed"]:
+        if not _run(name, options.share, resume=options.resume)["passed"]:
             failed.append(name)
     report.write()
     if failed:
@@ -44,9 +45,9 @@ def main() -> int:
     return 1 if failed else 0
 
 
-def _run(name: str, share: float) -> dict[str, Any]:
+def _run(name: str, share: float, *, resume: bool) -> dict[str, Any]:
     if name in (fuzz.PART, fuzz.GUIDED):
-        return (fuzz.run if name == fuzz.PART else fuzz.run_guided)(share)
+        return (fuzz.run if name == fuzz.PART else fuzz.run_guided)(share, resume=resume)
     if name == releases.PART:
         return releases.run(max(1, int(share * releases.DRAWS)))
     return PARTS[name]()

@@ -18,6 +18,8 @@ from evidence.fuzzing.targets import TARGETS
 from evidence.fuzzing.trying import MEGABYTES, SECONDS
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from evidence.fuzzing.targets import Target
 
 PART, GUIDED = "fuzzing", "guided"
@@ -27,16 +29,33 @@ ROOT = Path(__file__).parents[1]
 _STAT = re.compile(r"stat::number_of_executed_units:\s*(\d+)")
 
 
-def run(share: float = 1.0) -> dict[str, Any]:
-    """Damage valid inputs at random, with limited memory; a part of the full counts if ``share`` is less than 1."""
-    done: dict[str, Any] = {}
+def run(share: float = 1.0, *, resume: bool = False) -> dict[str, Any]:
+    """Damage valid inputs at random, with limited memory.
+
+    ``share`` is how much of the full counts is tried; with ``resume``, parsers that withstood that many before are not
+    attacked again.
+    """
+    return _each(PART, _attack, _counts(share, INPUTS, SLOW_INPUTS), resume=resume)
+
+
+def _counts(share: float, many: int, few: int) -> dict[Target, int]:
+    return {target: max(1, int(share * (few if target.slow else many))) for target in TARGETS}
+
+
+def _each(
+    part: str, attack: Callable[[Target, int], Any], counts: dict[Target, int], *, resume: bool
+) -> dict[str, Any]:
+    """Attack parser by parser, two at a time, and save after each."""
+    before = (results.load(part) or {}).get("targets", {}) if resume else {}
+    wanted = {target.name: count for target, count in counts.items()}
+    done = {n: f for n, f in before.items() if not f["faults"] and f["inputs"] >= wanted.get(n, f["inputs"] + 1)}
+    left = [target for target in counts if target.name not in done]
     with ThreadPoolExecutor(2) as pool:
-        counts = [max(1, int(share * (SLOW_INPUTS if target.slow else INPUTS))) for target in TARGETS]
-        for found in pool.map(_attack, TARGETS, counts):
+        for found in pool.map(attack, left, [counts[target] for target in left]):
             done[found["target"]] = found
             print(_line(found))
-            saved = _save(PART, done)
-    return saved
+            _save(part, done)
+    return _save(part, done)
 
 
 def _attack(target: Target, count: int) -> dict[str, Any]:
@@ -55,18 +74,11 @@ def _attack(target: Target, count: int) -> dict[str, Any]:
     return {"target": target.name, "seeds": 0, "seeds_read": 0, **nothing, "faults": [fault], "inputs": 1}
 
 
-def run_guided(share: float = 1.0) -> dict[str, Any]:
+def run_guided(share: float = 1.0, *, resume: bool = False) -> dict[str, Any]:
     """The same with atheris, if it is installed; otherwise the report says that it was not."""
     if importlib.util.find_spec("atheris") is None:
         return results.save(GUIDED, passed=False, targets={}, inputs=0, faults=0, note="atheris is not installed")
-    done: dict[str, Any] = {}
-    with ThreadPoolExecutor(2) as pool:
-        counts = [max(1, int(share * (SLOW_RUNS if target.slow else RUNS))) for target in TARGETS]
-        for found in pool.map(_lead, TARGETS, counts):
-            done[found["target"]] = found
-            print(_line(found))
-            saved = _save(GUIDED, done)
-    return saved
+    return _each(GUIDED, _lead, _counts(share, RUNS, SLOW_RUNS), resume=resume)
 
 
 def _lead(target: Target, runs: int) -> dict[str, Any]:
@@ -88,6 +100,7 @@ def _process(command: list[str], environment: dict[str, str]) -> subprocess.Comp
 
 
 def _save(part: str, done: dict[str, Any]) -> dict[str, Any]:
+    done = {target.name: done[target.name] for target in TARGETS if target.name in done}
     faults = sum(len(found["faults"]) for found in done.values())
     fair = all(found.get("seeds") == found.get("seeds_read") for found in done.values())
     inputs = sum(found["inputs"] for found in done.values())

@@ -20,7 +20,7 @@ from evidence.fuzzing.trying import SECONDS, Tally, attempt
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tinct import FileError
+from tinct import FileError, sources
 from tinct.local import streams
 
 EXAMPLES, SLOW_EXAMPLES = 60, 8
@@ -147,6 +147,14 @@ def test_types_that_arrow_does_not_know_are_a_file_error(tmp_path):
             refused += 1
     assert refused > 20
     assert list(streams.read_reports(_written(path, good)))
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".tsv", ".jsonl"])
+@pytest.mark.parametrize("data", [b"\xef\xbb\xbf", b"\xef\xbb\xbf\n \n", "\x1c\u2003".encode()])
+def test_a_file_of_blanks_is_empty(suffix, data, tmp_path):
+    """A byte order mark alone, or blanks of any kind, are no table: the file is empty."""
+    with pytest.raises(FileError, match="empty"):
+        sources.open(_written(tmp_path / f"blank{suffix}", data))
 
 
 def _written(path, data):

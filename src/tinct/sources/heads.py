@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 MAX_HEAD = 2**20
-_MARK = b"\xef\xbb\xbf"  # a byte order mark, which some editors put first
 MAX_COLUMNS = 10_000
 _FOREIGN = (
     (b"PAR1", "a Parquet file: name it .parquet"),
@@ -46,7 +45,7 @@ def read_head(path: Path) -> bytes:
             head = file.read(MAX_HEAD)
     except OSError as error:
         raise FileError(f"{path}: cannot be read: {error.strerror}") from None
-    if not head.removeprefix(_MARK).strip():
+    if not head.strip():
         raise FileError(f"{path}: the file is empty")
     return head
 
@@ -112,7 +111,10 @@ def _text(path: Path, head: bytes, suffix: str) -> str:
         line.decode("utf-8")
     except UnicodeDecodeError:
         raise FileError(f"{path}: the first line is not UTF-8 text: save the file as UTF-8") from None
-    return body.decode("utf-8", "replace")
+    text = body.decode("utf-8", "replace")
+    if not text.strip():  # a byte order mark alone, or blanks that only Unicode knows
+        raise FileError(f"{path}: the file is empty")
+    return text
 
 
 def _names(path: Path, names: list[str]) -> tuple[str, ...]:

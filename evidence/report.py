@@ -110,7 +110,7 @@ def _numbers(part: str, found: dict[str, Any]) -> tuple[str, str]:
             f"{found['outside']} outside the bounds",
         )
     tests = ", ".join(f"{number:,} tests {word}" for word, number in found["tests"].items())
-    return found["count"], tests
+    return next(suite.count for suite in SUITES if suite.name == part), tests
 
 
 def _details(found: dict[str, Any]) -> list[str]:

@@ -13,7 +13,7 @@ help:
 	@echo "make bench      the benchmark table (minutes)"
 	@echo "make docs       build the documentation into site/"
 	@echo "make gallery    redraw the figures of the papers into docs/gallery/ (minutes)"
-	@echo "make evidence   the reliability tests at full length (half an hour or more)"
+	@echo "make evidence   the reliability tests at full length (about an hour)"
 	@echo "make demo-spark the same jobs on a local Spark cluster (needs Java 17)"
 	@echo "make picture    redraw the figure of the README"
 

@@ -70,7 +70,7 @@ SUITES = (
             f"{_EXACT}::test_random_programs_are_mended_or_refused",
             f"{_EXACT}::test_raw_tables_of_linear_programs_are_mended",
         ),
-        "random linear programs and the 100-voter majority",
+        "250 random linear programs and the 100-voter majority, raw from the solver",
     ),
     Suite(
         "files",
@@ -80,7 +80,7 @@ SUITES = (
             f"{_CERTIFICATE}::test_a_wrong_type_anywhere_is_a_file_error",
             f"{_CERTIFICATE}::test_other_spellings_are_refused",
         ),
-        "every byte of certificates changed, and hundreds of edits with a matching digest",
+        "more than 500 files with a byte changed, and every field replaced by every type with a matching digest",
     ),
     Suite("races", (f"{_LEDGER}::test_races_grant_the_budget_exactly",), "200 races of 8 processes"),
     Suite(

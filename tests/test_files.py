@@ -624,7 +624,7 @@ def test_unreadable_files_say_why(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     """An error of the operating system becomes a FileError with its reason."""
     path = tmp_path / "graph.json"
     path.write_text(document())
-    monkeypatch.setattr(_files, "open", refuse(PermissionError(13, "Permission denied")), raising=False)
+    monkeypatch.setattr(_files.loading, "open", refuse(PermissionError(13, "Permission denied")), raising=False)
     with pytest.raises(FileError, match=r"graph\.json: cannot be read: Permission denied"):
         graphs.read(path)
 
@@ -725,7 +725,7 @@ def test_writing_where_nothing_can_be_written_says_why(tmp_path: Path, monkeypat
         _files.write_atomically(tmp_path / "text", "ab\ud800")
     with pytest.raises(ParameterError, match="a path must be text"):
         _files.write_atomically(3, "text")  # type: ignore[arg-type] # that is the point
-    monkeypatch.setattr(_files, "open", refuse(PermissionError(13, "Permission denied")), raising=False)
+    monkeypatch.setattr(_files.saving, "open", refuse(PermissionError(13, "Permission denied")), raising=False)
     with pytest.raises(FileError, match=r"new\.json: cannot be written: Permission denied"):
         graphs.write(graph, tmp_path / "new.json")
 

@@ -13,6 +13,7 @@ from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from tinct._files import sync_folder
 from tinct.errors import FileError
 from tinct.ledger.records import TABLES
 from tinct.ledger.store import SCHEMA, NotCommitted, Row
@@ -69,7 +70,7 @@ class SqliteStore:
             raise FileError(f"{self.name}: the folder {folder} does not exist: create it first")
         with self._transaction("rwc", _WRITE, found=True) as session:
             yield session
-        self._sync_folder(folder)
+        sync_folder(folder)
 
     @contextmanager
     def writing(self) -> Iterator[SqliteSession]:
@@ -174,7 +175,7 @@ class SqliteStore:
         except FileNotFoundError:
             if not may_be_absent:
                 raise FileError(
-                    f"{self.name}: there is no ledger: make one with an epsilon, or with tinct budget init"
+                    f"{self.name}: there is no ledger: make one with tinct budget init, or in Python with an epsilon"
                 ) from None
         except (OSError, ValueError) as error:
             reason = error.strerror if isinstance(error, OSError) else error
@@ -213,15 +214,6 @@ class SqliteStore:
                 continue
             if mode != "wal":
                 raise FileError(f"{self.name}: the folder cannot hold SQLite's write-ahead log: use a local disk")
-
-    def _sync_folder(self, folder: str) -> None:
-        """Make the file's name survive a power cut, where the system can."""
-        with suppress(OSError):
-            descriptor = os.open(folder, os.O_RDONLY)
-            try:
-                os.fsync(descriptor)
-            finally:
-                os.close(descriptor)
 
     def _reason(self, name: str) -> str:
         kind = "_".join(name.split("_")[:2])

@@ -5,11 +5,9 @@ from __future__ import annotations
 import io
 import os
 import re
-import time
-from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
-from tinct._files import suffix_of
+from tinct._files import suffix_of, write_atomically
 from tinct.errors import FileError, ParameterError
 from tinct.plots.style import DARK, LIGHT, rules
 
@@ -43,7 +41,7 @@ def save(figure: Any, path: FilePath) -> None:
     suffix = require_target(path)
     if not hasattr(figure, "savefig"):
         raise ParameterError(f"a Matplotlib figure is needed, got {figure!r:.80}")
-    _write(path, render(figure, suffix))
+    write_atomically(path, render(figure, suffix))
 
 
 def render(figure: Any, suffix: str) -> bytes:
@@ -82,20 +80,3 @@ def _shorter(data: bytes) -> bytes:
 def _rounded(found: re.Match[str]) -> str:
     short = _DECIMAL.sub(lambda number: f"{float(number[0]):.2f}".rstrip("0").rstrip("."), found[0])
     return _AROUND_LETTERS.sub(r"\1", short)
-
-
-def _write(path: FilePath, data: bytes) -> None:
-    target = os.path.realpath(path)
-    part = f"{target}.{os.getpid()}-{time.time_ns()}.part"
-    try:
-        with open(part, "xb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(part, target)
-    except BaseException as error:  # Ctrl-C too must leave nothing behind
-        with suppress(OSError):
-            os.unlink(part)
-        if isinstance(error, OSError):
-            raise FileError(f"{path}: cannot be written: {error.strerror or error}") from None
-        raise

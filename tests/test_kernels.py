@@ -14,11 +14,16 @@ from hypothesis import strategies as st
 
 import naive
 import strategies
-from tinct._kernels import cells, checks, grid, levels, prefixes, propagate
+from tinct._kernels import buckets, cells, checks, grid, heap, levels, prefixes, propagate
 from tinct._kernels.compiling import kernel
 
 FREE, FIXED = 2, propagate.FIXED
-SETTLING = ("from_sources", "by_classes", "by_heap", "by_buckets")
+SETTLING = {
+    "from_sources": propagate.from_sources,
+    "by_classes": propagate.by_classes,
+    "by_heap": heap.by_heap,
+    "by_buckets": buckets.by_buckets,
+}
 BITS = 1  # few buckets keep the plain version quick
 
 
@@ -71,7 +76,7 @@ class Arrays:
             "by_buckets": (*start, *queue, self.epsilons[self.classes], dense[1], BITS),
         }[name]
         with np.errstate(all="ignore"):
-            result = run(getattr(propagate, name))(*arguments)
+            result = run(SETTLING[name])(*arguments)
             if result >= 0 and result + len(self.chosen) < self.case.n:
                 missed = run(checks.missed_entry)(self.indptr, self.indices, state, keys)
                 result = -1 - missed if missed >= 0 else result
@@ -120,7 +125,7 @@ def test_every_kernel_is_tested_here():
     """Whoever adds a kernel adds its twin to this file."""
     found = {
         name
-        for module in (cells, checks, grid, levels, prefixes, propagate)
+        for module in (buckets, cells, checks, grid, heap, levels, prefixes, propagate)
         for name, one in vars(module).items()
         if isinstance(one, kernel)
     }

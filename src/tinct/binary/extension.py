@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tinct._kernels import checks, propagate
+from tinct._kernels import buckets, checks, heap, propagate
 from tinct.binary.keys import from_keys, other_color, to_keys
 from tinct.binary.obstruction import not_extendable
 from tinct.binary.relaxation import relax
@@ -141,8 +141,8 @@ def _settle(
         epsilons, shifts = budget.logarithms()
         bits = _bucket_bits(math.expm1(float(epsilons.min())), len(graph))
         if bits is not None:
-            return propagate.by_buckets(graph.indptr, graph.indices, state, keys, *sources, epsilons, shifts, bits)
-    return propagate.by_heap(graph.indptr, graph.indices, state, keys, *sources, *budget.dense_parameters(), probit)
+            return buckets.by_buckets(graph.indptr, graph.indices, state, keys, *sources, epsilons, shifts, bits)
+    return heap.by_heap(graph.indptr, graph.indices, state, keys, *sources, *budget.dense_parameters(), probit)
 
 
 def _bucket_bits(least_growth: float, vertices: int) -> int | None:

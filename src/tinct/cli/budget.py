@@ -19,19 +19,6 @@ if TYPE_CHECKING:
 
 _BAR = 30
 _PLANNED = re.compile(r"\s*(\d{1,10})\s*[x×]\s*([^,;]+?)\s*(?:,\s*([^,;]+?)\s*)?")
-_COLUMNS = (
-    "number",
-    "time",
-    "who",
-    "scope",
-    "partition",
-    "groups",
-    "question",
-    "epsilon",
-    "delta",
-    "answer",
-    "request",
-)
 _SHOWN = ("no.", "time (UTC)", "who", "scope", "groups", "question", "ε", "δ", "answer")
 
 app = typer.Typer(
@@ -114,12 +101,12 @@ def history(
 ) -> None:
     """Who asked what when, what it cost and what the answer was. There is no data in a ledger."""
     from tinct.ledger import Ledger
+    from tinct.ledger.history import document
 
     entries = Ledger(place).history(scope)
     chosen = entries[-last:] if last else entries
     if as_json:
-        document = {"schema": "tinct/history@1", "entries": [entry_json(entry) for entry in chosen]}
-        typer.echo(json.dumps(document, ensure_ascii=False, indent=2))
+        typer.echo(json.dumps(document(chosen), ensure_ascii=False, indent=2))
     else:
         _print_history(chosen, len(entries))
 
@@ -132,43 +119,15 @@ def export(
 ) -> None:
     """Write the history to a file. In .csv and .tsv, cells that a spreadsheet would take for formulas are guarded."""
     from tinct._files import json_text, suffix_of, write_atomically, write_sheet
-    from tinct.ledger import Ledger
+    from tinct.ledger import Ledger, history
 
     suffix = suffix_of(target, (".csv", ".tsv", ".json"))
     entries = Ledger(place).history(scope)
     if suffix == ".json":
-        document = {"schema": "tinct/history@1", "entries": [entry_json(entry) for entry in entries]}
-        write_atomically(target, json_text(document))
+        write_atomically(target, json_text(history.document(entries)))
     else:
-        write_sheet(target, _COLUMNS, [_cells(entry) for entry in entries])
-    typer.echo(f"Written: {target} ({len(entries):,} entries)")
-
-
-def entry_json(entry: Entry) -> dict[str, Any]:
-    """An entry as JSON, its amounts as exact text."""
-    from tinct.ledger.amounts import exact_text
-
-    return {
-        "number": entry.number,
-        "time": entry.time.isoformat(),
-        "who": entry.who,
-        "scope": entry.scope,
-        "partition": entry.partition,
-        "groups": list(entry.groups),
-        "question": entry.question,
-        "epsilon": exact_text(entry.epsilon),
-        "delta": exact_text(entry.delta),
-        "answer": entry.answer,
-        "request": entry.request,
-    }
-
-
-def _cells(entry: Entry) -> list[str]:
-    fields = entry_json(entry) | {"partition": entry.partition or "", "groups": "; ".join(entry.groups)}
-    return [
-        value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-        for value in (fields[column] for column in _COLUMNS)
-    ]
+        write_sheet(target, history.COLUMNS, [history.cells(entry) for entry in entries])
+    typer.echo(f"Written: {target} ({_counted(len(entries))})")
 
 
 def _opened(place: str, scope: str) -> Ledger:
@@ -296,7 +255,11 @@ def _print_history(entries: list[Entry], total: int) -> None:
     for entry in entries:
         table.add_row(*(escape(_printable(_shown(entry, column))) for column in columns))
     console.print(table)
-    console.print(f"{len(entries):,} of {total:,} entries" if len(entries) < total else f"{total:,} entries")
+    console.print(f"{len(entries):,} of {_counted(total)}" if len(entries) < total else _counted(total))
+
+
+def _counted(entries: int) -> str:
+    return "1 entry" if entries == 1 else f"{entries:,} entries"
 
 
 def _shown(entry: Entry, column: str) -> str:

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from tinct.ledger import Ledger
 
 if TYPE_CHECKING:
     from tinct.ledger import Entry, Scope, Spending
-
-COLUMNS = ("number", "time", "who", "scope", "partition", "groups", "question", "epsilon", "delta", "answer", "request")
 
 
 @dataclass(frozen=True)
@@ -35,22 +33,3 @@ def opened(place: str) -> Books:
     ledger = Ledger(place)
     accounts = [Account(scope, ledger.spent(name), ledger.remaining(name)) for name, scope in ledger.scopes().items()]
     return Books(accounts, ledger.history())
-
-
-def record(entry: Entry) -> dict[str, Any]:
-    """A charge as JSON, its amounts as exact text."""
-    from tinct.ledger.amounts import exact_text
-
-    return {
-        "number": entry.number,
-        "time": entry.time.isoformat(),
-        "who": entry.who,
-        "scope": entry.scope,
-        "partition": entry.partition,
-        "groups": list(entry.groups),
-        "question": entry.question,
-        "epsilon": exact_text(entry.epsilon),
-        "delta": exact_text(entry.delta),
-        "answer": entry.answer,
-        "request": entry.request,
-    }

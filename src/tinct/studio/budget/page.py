@@ -10,9 +10,10 @@ from dash import Input, Output, html
 
 from tinct._files import json_text
 from tinct.errors import ParameterError, TinctError
+from tinct.ledger import history
 from tinct.ledger.amounts import exact_text
 from tinct.studio import charts, parts
-from tinct.studio.budget.books import COLUMNS, Books, opened, record
+from tinct.studio.budget.books import Books, opened
 from tinct.studio.downloads import download, sheet
 from tinct.studio.palette import theme_of
 from tinct.studio.wiring import Moment, Wires, chart_buttons, connect, connect_charts, connect_files
@@ -104,17 +105,10 @@ def saved(kind: str, workshop: Workshop) -> dict[str, Any]:
         return download("budget.py", python_lines(workshop.ledger))
     if workshop.ledger is None:
         raise ParameterError(_NONE)
-    entries = [record(entry) for entry in opened(workshop.ledger).entries]
+    entries = opened(workshop.ledger).entries
     if kind == "json":
-        return download("history.json", json_text({"schema": "tinct/history@1", "entries": entries}))
-    rows = [[_cell(entry[column]) for column in COLUMNS] for entry in entries]
-    return sheet("history.csv", COLUMNS, rows)
-
-
-def _cell(value: Any) -> str:
-    if value is None:
-        return ""
-    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+        return download("history.json", json_text(history.document(entries)))
+    return sheet("history.csv", history.COLUMNS, [history.cells(entry) for entry in entries])
 
 
 def _account(account: Account) -> Any:

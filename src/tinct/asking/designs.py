@@ -39,6 +39,10 @@ class Design(Protocol):
     def draw(self, counts: Counts) -> Any:
         """One answer."""
 
+
+class GroupDesign(Design, Protocol):
+    """A mechanism that can also answer for every group at once."""
+
     def draw_groups(self, counts: GroupCounts) -> list[Any]:
         """One answer for each group."""
 
@@ -184,7 +188,7 @@ def design(
     lean: Any = None,
     partial: bool = True,
     progress: Any = None,
-) -> Design:
+) -> GroupDesign:
     """The mechanism for a question; ``n`` is the public number of people with ``neighbors="replace"``.
 
     ``partial`` says that a row may be outside of what is looked at, so that not everybody counts.

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from fractions import Fraction
 
-    from tinct.asking.designs import Design
+    from tinct.asking.designs import GroupDesign
     from tinct.questions import GroupCounts, Question
 
 MAX_DECLARED = 1_000_000
@@ -48,7 +48,7 @@ class Groups:
             raise ParameterError(f"select must be a share of epsilon between 0 and 1, got {select!s:.80}")
         if not privacy.exact_delta > 0:
             raise ParameterError(
-                "finding groups privately needs delta above 0, such as delta='1e-6'; known groups can be declared"
+                "finding groups privately needs delta above 0, such as delta='1e-6'; known ones can be declared"
             )
         if isinstance(question, Exists):
             raise ParameterError("exists needs delta itself: declare the groups to ask it for each of them")
@@ -69,7 +69,7 @@ class Groups:
             f"each answer is drawn with ε = {fraction_text(self.answering.exact_epsilon.value)}",
         )
 
-    def draw(self, design: Design, counts: GroupCounts) -> dict[str, Any]:
+    def draw(self, design: GroupDesign, counts: GroupCounts) -> dict[str, Any]:
         """Select groups if need be, then draw one answer for each."""
         if self.selecting is not None:
             people = counts.classes.sum(axis=1) + counts.missing

@@ -158,7 +158,3 @@ class PersonalDesign:
     def draw(self, counts: Any) -> Any:
         """One answer."""
         return self.certified.release(counts)
-
-    def draw_groups(self, counts: Any) -> list[Any]:
-        """Personal budgets have no groups."""
-        raise NotImplementedError

@@ -7,6 +7,7 @@ keep the few numbers that define them, so that a mechanism on a million symbols,
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations
@@ -27,7 +28,7 @@ _LEAST = float(np.finfo(np.float64).tiny)  # smaller numbers have fewer digits
 
 
 @dataclass(frozen=True, eq=False)
-class Channel:
+class Channel(ABC):
     """The distribution of the output for every symbol.
 
     A *pure* channel has two numbers: a report supports the symbol it came from with probability ``own``, and any
@@ -39,9 +40,9 @@ class Channel:
     kind = "table"
 
     @property
+    @abstractmethod
     def outputs(self) -> int:
         """How many outputs there are; may be astronomically many."""
-        raise NotImplementedError
 
     @property
     def log10_outputs(self) -> float:
@@ -89,8 +90,9 @@ class Channel:
         """The distribution of the output when the symbol has distribution ``p``."""
         return np.asarray(p @ self.matrix())
 
+    @abstractmethod
     def _table(self) -> Floats:
-        raise NotImplementedError
+        """All probabilities, once it is known that they fit."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -7,6 +7,7 @@ uniform and tells nothing about it.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -27,7 +28,7 @@ _BATCH = 1 << 15
 
 
 @dataclass(frozen=True, eq=False)
-class Randomiser:
+class Randomiser(ABC):
     """What every randomiser has: its number of symbols, N, and R with the ε it stands for.
 
     Reports are arrays with one row per person; ``support`` counts how many reports speak for each symbol, and
@@ -61,13 +62,13 @@ class Randomiser:
             reports[start : start + _BATCH] = self.draw_batch(codes[start : start + _BATCH], read)
         return reports
 
+    @abstractmethod
     def draw_batch(self, codes: Codes, read: Any) -> NDArray[Any]:
         """One report for each of a batch of symbol numbers."""
-        raise NotImplementedError
 
+    @abstractmethod
     def support(self, reports: NDArray[Any]) -> NDArray[np.int64]:
         """For each symbol the number of reports that speak for it."""
-        raise NotImplementedError
 
     @property
     def chances(self) -> tuple[Fraction, Fraction] | None:
@@ -78,8 +79,9 @@ class Randomiser:
         """The numbers a client needs, integers as text."""
         return {"kind": self.kind, "size": self.size, "denominator": str(self.total)}
 
+    @abstractmethod
     def _keeps_ratio(self) -> bool:
-        raise NotImplementedError
+        """Whether the units keep the ratio, by the definition."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from tinct.asking.answers import Plan
-    from tinct.asking.designs import Design
+    from tinct.asking.designs import GroupDesign
     from tinct.asking.groups import Groups
     from tinct.questions import Question
 
@@ -113,7 +113,7 @@ def _publish_first(drawn: Any, path: str, repeated: bool) -> None:
             raise
 
 
-def _drawn(source: Any, asked: Request, groups: Groups, made: Design) -> Any:
+def _drawn(source: Any, asked: Request, groups: Groups, made: GroupDesign) -> Any:
     counts, size = source.grouped(asked.question, asked.by, where=asked.where, unit=asked.unit, groups=groups.declared)
     counts = counts.where("label IS NOT NULL")
     if groups.declared is not None:
@@ -131,7 +131,7 @@ def _with_empty(counts: Any, declared: Sequence[str]) -> Any:
     return listed.join(counts, "label", "left").fillna(0)
 
 
-def _answering(groups: Groups, made: Design, size: int) -> Callable[[Any], Any]:
+def _answering(groups: Groups, made: GroupDesign, size: int) -> Callable[[Any], Any]:
     def answer(batches: Iterator[Any]) -> Iterator[Any]:
         import pyarrow as pa
 

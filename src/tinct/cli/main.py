@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 from typing import Annotated
 
@@ -14,6 +15,7 @@ from tinct.errors import TinctError
 
 BAD_INPUT = 2
 INTERRUPTED = 130
+_KEYWORD = re.compile(r"\b(neighbors|epsilon|delta|composition)='([^' ]+)'")
 
 app = typer.Typer(
     name="tinct",
@@ -47,12 +49,17 @@ def _main(
     pass
 
 
+def _in_options(message: str) -> str:
+    """What the library calls ``neighbors='replace'`` as one does in Python is ``--neighbors replace`` here."""
+    return _KEYWORD.sub(r"--\1 \2", message)
+
+
 def run() -> None:
     """Run the command: 0 fine, 1 a check failed, 2 bad input, 130 interrupted."""
     try:
         app()
     except TinctError as error:
-        typer.secho(f"tinct: {error}", err=True, fg=typer.colors.RED)
+        typer.secho(f"tinct: {_in_options(str(error))}", err=True, fg=typer.colors.RED)
         sys.exit(BAD_INPUT)
     except MemoryError:
         typer.secho("tinct: this needs more memory than the machine has", err=True, fg=typer.colors.RED)

@@ -137,7 +137,7 @@ class Budget:
             self._require_symmetric(*arrays)
             return list(arrays)
         if given * 2 == entries:
-            return [values[self.graph.edge_ids] for values in arrays]
+            return [values.take(self.graph.edge_ids) for values in arrays]
         raise ParameterError(
             f"budgets for {given} edges: give one per edge ({entries // 2}) or one per directed edge ({entries})"
         )

@@ -23,7 +23,7 @@ _BY_STATE = {
     "55P03": _LOCKED,
     "25006": "the database is read-only",
     "42501": "the user may not do this: grant the right to create and write tables",
-    "42P01": "there is no ledger in it: make one with an epsilon, or with tinct budget init",
+    "42P01": "there is no ledger in it: make one with tinct budget init, or in Python with an epsilon",
     "53100": "the server's disk is full",
     "57014": "the server ended the statement",
 }

@@ -50,7 +50,7 @@ class Amount:
                 if not inner > 0:
                     raise ParameterError(f"{name} must be the logarithm of a positive number, got {given!r}")
                 return cls(Fraction(0)) if inner == 1 else cls(inner, is_log=True)
-        return cls(rational(given, name))
+        return cls(rational(given, name, such_as="'0.1', '1/3' or 'ln 2'"))
 
     def __float__(self) -> float:
         return self.split[0]
@@ -77,16 +77,16 @@ class Amount:
         return float(self.value - 1) if self.is_log else math.expm1(self.split[0])
 
 
-def rational(given: Any, name: str) -> Fraction:
+def rational(given: Any, name: str, *, such_as: str = "'0.1' or '1/3'") -> Fraction:
     """The exact rational value of a number or of text such as ``"0.25"`` or ``"1/3"``; NaN and infinities fail.
 
     >>> rational("1/3", "delta"), rational(0.5, "delta")
     (Fraction(1, 3), Fraction(1, 2))
     """
     if isinstance(given, str):
-        return _rational_from_text(given, name)
+        return _rational_from_text(given, name, such_as)
     if isinstance(given, bool) or not isinstance(given, numbers.Real | Decimal):
-        raise ParameterError(f"{name} must be a number or text such as '0.1' or 'ln 2', got {given!r:.80}")
+        raise ParameterError(f"{name} must be a number or text such as {such_as}, got {given!r:.80}")
     if isinstance(given, int | Fraction):
         return Fraction(given)
     if isinstance(given, Decimal):
@@ -130,13 +130,13 @@ def _nearest_float(value: Fraction) -> float:
         return 0.0
 
 
-def _rational_from_text(text: str, name: str) -> Fraction:
+def _rational_from_text(text: str, name: str, such_as: str) -> Fraction:
     stripped = text.strip()
     if len(stripped) > _MAX_TEXT:
         raise ParameterError(f"{name} may have at most {_MAX_TEXT} characters, got {len(stripped)}")
     match = _RATIONAL.fullmatch(stripped)
     if not match:
-        raise ParameterError(f"{name} must be a number such as '0.1', '1/3' or 'ln 2', got {text!r:.80}")
+        raise ParameterError(f"{name} must be a number such as {such_as}, got {text!r:.80}")
     parts = [_capped(part, name) for part in match.groups() if part is not None]
     if len(parts) == 2 and parts[1] == 0:
         raise ParameterError(f"{name} must not divide by zero, got {text!r}")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from benchmarks import cases, peers
-from benchmarks.measuring import extra_memory, seconds
+from benchmarks.measuring import extra_memory, in_turns, seconds
 from benchmarks.rows import Row, faster, shown, slower
 from tinct import EdgePrivacy, Mechanism, Privacy, balanced, extend, rainbow, verify
 from tinct.graphs import Budget
@@ -62,13 +62,14 @@ def against_search(case: cases.Case) -> Iterator[Row]:
 
 def doubling(half: cases.Case, whole: cases.Case) -> Iterator[Row]:
     """How time grows when the graph doubles, beside SciPy's search: arrays that outgrow the caches cost both."""
-    searches = [seconds(peers.breadth_first(case), 4) for case in (half, whole)]
+    searches = in_turns([peers.breadth_first(case) for case in (half, whole)], 6)
     for what, budgets in (("one ε", None), ("every edge its own (ε, δ)", cases.own_budgets)):
-        times = []
+        runs = []
         for case in (half, whole):
             privacy = cases.UNIFORM if budgets is None else budgets(case)
             extend(case.graph, privacy, case.fixed)
-            times.append(seconds(lambda case=case, privacy=privacy: extend(case.graph, privacy, case.fixed), 6))  # type: ignore[misc] # bound now
+            runs.append(lambda case=case, privacy=privacy: extend(case.graph, privacy, case.fixed))
+        times = in_turns(runs, 12)
         against = f"{half.name} (SciPy's search grows {searches[1] / searches[0]:.2f}×)"
         yield slower(f"{what}, {whole.name} (doubled)", times[1], against, times[0], 2.3)
 

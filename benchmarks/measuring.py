@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
 
 def seconds(run: Callable[[], Any], repeats: int = 5) -> float:
@@ -22,6 +22,12 @@ def seconds(run: Callable[[], Any], repeats: int = 5) -> float:
         run()
         times.append(time.perf_counter() - start)
     return min(times)
+
+
+def in_turns(runs: Sequence[Callable[[], Any]], repeats: int) -> list[float]:
+    """The shortest of several runs of each, one after the other in turns, so that a slow minute meets all of them."""
+    rounds = [[seconds(run, 1) for run in runs] for _ in range(repeats)]
+    return [min(times) for times in zip(*rounds, strict=True)]
 
 
 def extra_memory(code: str) -> int | None:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import argparse
 import math
+import os
 import tempfile
 import time
 from dataclasses import dataclass
@@ -35,8 +36,9 @@ class Line:
     job: str
     unit: str
     size: int
-    local: float | None
+    local: float
     spark: float
+    local_cores: int = 1  # as many as it makes use of on one machine
 
 
 def seconds(run: Callable[[], Any]) -> float:
@@ -77,7 +79,7 @@ def groups(session: Any, size: int, folder: Path) -> list[Line]:
     import pyarrow.parquet as pq
 
     here = seconds(lambda: ask(pq.read_table(rows), majority("support"), 1, "1e-6", by="ward"))
-    return [Line("ask, one group for every 50 rows", "rows", size, here, there)]
+    return [Line("ask, one group for every 50 rows", "rows", size, here, there, local_cores=os.cpu_count() or 1)]
 
 
 def edges(session: Any, size: int, folder: Path) -> list[Line]:
@@ -115,22 +117,25 @@ def edges(session: Any, size: int, folder: Path) -> list[Line]:
 def table(lines: list[Line], cores: int) -> str:
     """The measured lines as Markdown, with the growth when the data doubles and the size from which Spark is faster."""
     rows = [
-        "| job | size | one machine | Spark | Spark, per second and core | growth when doubled |",
-        "| --- " * 6 + "|",
+        "| job | size | one machine | its rate per core | doubled | Spark | its rate per core | doubled |",
+        "| --- " * 8 + "|",
     ]
     for first, second in zip(lines[::2], lines[1::2], strict=True):
-        for line, growth in ((first, ""), (second, f"{second.spark / first.spark:.2f}×")):
-            here = "" if line.local is None else f"{line.local:.3g} s"
-            rate = f"{line.size / line.spark / cores:,.0f} {line.unit}"
-            rows.append(f"| {line.job} | {line.size:,} {line.unit} | {here} | {line.spark:.3g} s | {rate} | {growth} |")
-    crossings = [f"- {text}" for text in map(crossover, lines[::2], lines[1::2])]
+        for line, last in ((first, None), (second, first)):
+            here = timed(line.local, line.size, last.local if last else None, line.local_cores)
+            there = timed(line.spark, line.size, last.spark if last else None, cores)
+            rows.append(f"| {line.job} | {line.size:,} {line.unit} | {here} | {there} |")
+    crossings = [f"- {crossover(*pair, cores)}" for pair in zip(lines[::2], lines[1::2], strict=True)]
     return "\n".join([*rows, "", *crossings])
 
 
-def crossover(small: Line, large: Line) -> str:
-    """Where the two straight lines through the two sizes meet."""
-    if small.local is None or large.local is None:
-        return f"{large.job}: not measured on one machine"
+def timed(taken: float, size: int, half: float | None, cores: int) -> str:
+    """Three cells: the seconds, how many a second on each core, and the growth over half the size."""
+    return f"{taken:.3g} s | {size / taken / cores:,.0f} /s | {f'{taken / half:.2f}×' if half else ''}"
+
+
+def crossover(small: Line, large: Line, cores: int) -> str:
+    """Where the two straight lines through the two sizes meet, or with how many cores they would."""
     spark_slope, local_slope = (
         (b - a) / (large.size - small.size) for a, b in ((small.spark, large.spark), (small.local, large.local))
     )
@@ -139,9 +144,10 @@ def crossover(small: Line, large: Line) -> str:
         return f"{large.job}: these sizes are too small to tell"
     if local_slope <= spark_slope:
         ratio = spark_slope / local_slope
+        level = math.ceil(ratio * cores)
         return (
-            f"{large.job}: on these cores Spark is slower at every size ({ratio:.1f}× for each of the {large.unit}); "
-            "it pays with more cores, or when the data does not fit"
+            f"{large.job}: on {cores} cores Spark takes {ratio:.1f}× as long for each of the {large.unit} and is "
+            f"slower at every size; it would draw level at about {level} cores, or when the data does not fit"
         )
     return f"{large.job}: equal at about {max(0, math.ceil(start / (local_slope - spark_slope))):,} {large.unit}"
 

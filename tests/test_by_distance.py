@@ -161,6 +161,16 @@ def test_homogeneous_accepts_exactly_the_achievable_pairs(pair, first, second):
             homogeneous(graph, pair, first, second)
 
 
+def test_tiny_truths_are_kept_as_they_are():
+    """A truth of 2.7e-14 that is allowed is not taken for the bound 2e-13: rounding is relative."""
+    graph, privacy = graphs.line(1, 1), Privacy(3)
+    mechanism = homogeneous(graph, privacy, 1 - 1e-14, 2.7e-14)
+    assert mechanism.probability(2, "red") == 2.7e-14
+    both = EdgeClasses([Privacy(1), Privacy(3)], [0, 1])
+    triangle = DatasetGraph([(1, 2), (1, 3)], {1: "blue", 2: "red", 3: "red"})
+    assert homogeneous(triangle, both, 1 - 2**-46, 2**-45).truth().tolist() == [1 - 2**-46, 2**-45, 2**-45]
+
+
 @pytest.mark.parametrize("bad", [math.nan, math.inf, -0.1, 1.1, None, "x"])
 def test_bad_truths_are_refused(bad):
     """Truths are numbers in [0, 1]."""
@@ -237,7 +247,10 @@ def test_weights_by_vertex_equal_weights_along_the_vertices():
     assert curve.balanced == (Privacy("ln 2", 0.01).balance[0],) * 2
 
 
-@pytest.mark.parametrize("weights", [[1, 2], [1, -1, 1, 1], [math.nan] * 4, [math.inf] * 4, {9: 1.0}, {1: -1.0}])
+@pytest.mark.parametrize(
+    "weights",
+    [[1, 2], [1, -1, 1, 1], [math.nan] * 4, [math.inf] * 4, {9: 1.0}, {1: -1.0}, {1: "x"}, {1: [1, 2]}, "x", [[1] * 4]],
+)
 def test_bad_weights_are_refused(weights):
     """Weights are finite, at least 0, and belong to vertices."""
     with pytest.raises(ParameterError):
@@ -246,6 +259,26 @@ def test_bad_weights_are_refused(weights):
 
 def test_a_graph_without_boundary_has_no_frontier():
     """There is nothing to trade where every vertex can be certain."""
-    for graph in (graphs.line(3, 0), DatasetGraph([(1, 2)], dict.fromkeys((1, 2), "a"))):
-        with pytest.raises(ParameterError, match="no boundary"):
-            frontier(graph, Privacy(1))
+    pieces = DatasetGraph([(1, 2), (3, 4)], dict(zip(range(1, 5), "aabb", strict=True)), disconnected=True)
+    for graph in (graphs.line(3, 0), DatasetGraph([(1, 2)], dict.fromkeys((1, 2), "a")), pieces):
+        for privacy in (Privacy(1), EdgeClasses([Privacy(1), Privacy(2)], np.arange(len(graph.ends)) % 2)):
+            with pytest.raises(ParameterError, match="no boundary"):
+                frontier(graph, privacy)
+            # any pair of boundary truths is possible where there is no boundary
+            assert homogeneous(graph, privacy, 1, 1).truth().tolist() == [1] * len(graph)
+
+
+def test_a_boundary_is_found_wherever_it_is():
+    """The vertex of the second colour that comes first need not lie on the boundary."""
+    graph = DatasetGraph([(1, 2), (2, 3), (3, 4)], {4: "b", 3: "b", 2: "a", 1: "a"})
+    shuffled = DatasetGraph(graph.edges, {1: "a", 4: "b", 3: "b", 2: "a"})
+    for one in (graph, shuffled):
+        with pytest.raises(NotExtendable):
+            homogeneous(one, Privacy(1), 1, 1)
+
+
+@pytest.mark.parametrize("count", [-1, 0, 1, 2.0, True, "x", None])
+def test_bad_counts_of_points_are_refused(count):
+    """A curve has at least its two ends."""
+    with pytest.raises(ParameterError, match="count must be a whole number of at least 2"):
+        frontier(graphs.line(2, 2), Privacy(1)).points(count)

@@ -554,6 +554,15 @@ def test_extend_on_a_cube_with_a_budget_for_each_person():
         np.testing.assert_allclose(extend(implicit, privacy, fixed, at=v), full.row(v), atol=1e-13, rtol=0)
 
 
+def test_a_single_row_next_to_certainty_equals_the_full_table():
+    """Among fixed values that all round to 1, the least is the one with the largest complement."""
+    graph = DatasetGraph([(0, 1), (0, 2), (2, 3)], dict.fromkeys(range(4), "b"), outputs="br")
+    fixed = {1: (1.0, 1e-30), 3: (1.0, 1e-20)}
+    full = extend(graph, Privacy(10), fixed).row(0)
+    np.testing.assert_allclose(extend(graph, Privacy(10), fixed, at=0), full, rtol=1e-12)
+    assert full[1] == pytest.approx(1e-20 * np.exp(-20), rel=1e-12)
+
+
 def test_a_search_that_leads_nowhere_is_given_up(monkeypatch):
     """Without a useful ``least`` the search is bounded, and the error says what would help."""
     monkeypatch.setattr(single, "MAX_VISITED", 1000)
@@ -572,6 +581,9 @@ def test_a_search_that_leads_nowhere_is_given_up(monkeypatch):
         lambda graph: balanced(graph, 1.0, at=0),
         lambda graph: extend(graph, 1.0, {0: 0.5}, at=3),
         lambda graph: extend(graph, Privacy(1), [0.5], at=3),
+        lambda graph: extend(graph, Privacy(1), "x", at=3),
+        lambda graph: extend(graph, lambda u, v: 1.0, lambda v: 0.5 if v else None, at=0),  # noqa: ARG005 # two ends
+        lambda graph: improve(graph, Privacy(1), [[0.5, 0.5]]),
         lambda graph: extend(graph, Privacy(1), {0: float("nan")}, at=1),
         lambda graph: extend(graph, Privacy(1), {0: 1.5}, at=1),
         lambda graph: extend(graph, Privacy(1), lambda _: None, at=7),
@@ -653,14 +665,11 @@ def test_improving_what_is_not_private_is_refused_with_a_witness():
 
 
 def test_improving_reads_columns_by_output():
-    """A mechanism that lists its outputs in another order is read by name, or refused; never read backwards."""
+    """A mechanism that lists its outputs in another order is read by name, never backwards."""
     line = graphs.line(2, 2)
     swapped = DatasetGraph(line.edges, line.colors, outputs=("red", "blue"))
     given = balanced(swapped, Privacy(1))
-    try:
-        better = improve(line, Privacy(1), given)
-    except ParameterError:
-        return
+    better = improve(line, Privacy(1), given)
     for v in line.vertices:
         assert better.probability(v, line.colors[v]) >= given.probability(v, line.colors[v]) - 1e-12
 
@@ -779,9 +788,34 @@ def test_graphs_of_one_color_are_certain():
     ):
         for mechanism in (extend(one, privacy, {}), balanced(one, privacy), improve(one, privacy, np.ones((3, 1)))):
             assert mechanism.table.tolist() == [[1.0]] * 3
+        for at in (1, 2, 3):
+            for row in (extend(one, privacy, {1: 1.0}, at=at), balanced(one, privacy, at=at)):
+                assert row.tolist() == [1.0]
     line = graphs.line(3, 0)
     assert extend(line, Privacy("ln 2"), {1: 0.2}).truth().tolist() == pytest.approx([0.2, 0.4, 0.7])
     assert balanced(line, Privacy(1)).truth().tolist() == [1, 1, 1]
+
+
+def test_doubt_about_the_only_answer_is_refused():
+    """Where a graph has one answer, 0.3 would leave a row that does not sum to 1; a second answer must be named."""
+    one = DatasetGraph([(1, 2), (2, 3)], dict.fromkeys((1, 2, 3), "only"))
+    for fixed in ({1: 0.3}, {1: (0.3, 0.7)}, [0.3, np.nan, np.nan]):
+        for options in ({}, {"at": 1}, {"at": 3}):
+            with pytest.raises(ParameterError, match="'only' is the only answer"):
+                extend(one, Privacy(1), fixed, **options)
+        assert extend(one.with_outputs(("only", "other")), Privacy(1), fixed).row(1).tolist() == [0.3, 0.7]
+
+
+def test_what_is_not_a_graph_is_refused():
+    """A list of edges in place of a graph is a ParameterError of every designer."""
+    for design in (
+        lambda graph: extend(graph, Privacy(1), {1: 0.5}),
+        lambda graph: balanced(graph, Privacy(1)),
+        lambda graph: homogeneous(graph, Privacy(1), 0.5, 0.5),
+        lambda graph: improve(graph, Privacy(1), [[0.5, 0.5]]),
+    ):
+        with pytest.raises(ParameterError, match="a DatasetGraph is needed here, got list"):
+            design([(1, 2)])
 
 
 # bad values
@@ -800,6 +834,9 @@ def test_graphs_of_one_color_are_certain():
         ({}, r"\(2, 3\) is not covered"),
         ({1: 0.5}, r"\(2, 3\) is not covered"),
         ([0.5, 0.5], "one entry per vertex"),
+        ("xx", "fixed values must be numbers"),
+        ([[0.5], [0.5, 0.5]], "fixed values must be numbers"),
+        ([0.5, 10**400, 0.5, 0.5], "fixed values must be numbers"),
         ([0.5, 2.0, 0.5, 0.5], "got 2.0"),
         (lambda _: 0.5, "needs at=vertex"),
     ],

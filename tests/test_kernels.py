@@ -284,25 +284,22 @@ def test_an_edge_that_nobody_fixed_is_always_noticed(name):
     assert noticed > 10
 
 
-def test_heap_survives_more_pushes_than_it_has_room_for():
-    """Keys that fall again and again fill the heap, which is then swept; the result is still exact.
+@pytest.mark.parametrize(("name", "module"), [("by_heap", heap), ("by_buckets", buckets)])
+def test_keys_that_fall_again_and_again_fit_into_the_room_there_is(name, module, monkeypatch):
+    """Entries that are out of date fill the room, are swept out, and the result is still exact.
 
-    Vertex 0 is fixed and joined to v = 1..n by edges of falling budgets, and each v to all later ones by small budgets,
-    so that every vertex is reached from below many times.
+    Vertex 0 is fixed. It reaches 1 to 10 with growing odds, and each of these reaches all of 11 to 30 with falling
+    ones: whenever the next of the ten is expanded, twenty keys fall.
     """
-    n = 40
-    edges, epsilons = [], []
-    for v in range(1, n):
-        edges.append((0, v))
-        epsilons.append(3.0 - 2.9 * v / n)
-        for w in range(v + 1, n):
-            edges.append((v, w))
-            epsilons.append(1.0 - 0.9 * w / n)
-    case = strategies.Case(n, edges, [0] * n, epsilons, [0.0] * len(edges))
-    arrays = Arrays(case, {0: 1e-4})
-    _, keys = arrays.settle("by_heap", plain)
-    expected = naive.region_bounds(n, edges, case.steps, case.codes, {0: 1e-4})
+    ten, twenty = range(1, 11), range(11, 31)
+    budgets = {(0, v): 0.3 * v for v in ten} | {(v, w): 7 - 0.6 * v for v in ten for w in twenty}
+    case = strategies.Case(31, list(budgets), [0] * 31, list(budgets.values()), [0.0] * len(budgets))
+    sweeps = []
+    monkeypatch.setattr(module, "_sweep", lambda *given, sweep=module._sweep: sweeps.append(1) or sweep(*given))
+    _, keys = Arrays(case, {0: 1e-6}).settle(name, plain)
+    expected = naive.region_bounds(case.n, case.edges, case.steps, case.codes, {0: 1e-6})
     np.testing.assert_allclose([_probability(key) for key in keys[1:]], expected[1:], rtol=1e-12)
+    assert sweeps
 
 
 @settings(max_examples=1000)

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 _SIXTH = 1.0 / 6.0
 _ROUNDING = 1.0 - 1e-14  # more than all roundings of one step
-_ABSENT = -2  # in a linked list of vertices: stands in none
+_END = -1  # of a list
 
 
 @kernel
@@ -33,16 +33,20 @@ def by_buckets(
 ) -> int:
     """Settle all vertices when every directed edge has its own (ε, δ), on odds; leaves ``state`` as it is.
 
-    Fixed vertices are left with a key of 0. e^ε is computed where it is needed: for most edges it is not, and an array
-    of it would have to pass through memory.
+    Sources may come in any order; that of the graph is the fastest. Fixed vertices are left with a key of 0. e^ε is
+    computed where it is needed: for most edges it is not, and an array of it would have to pass through memory.
 
     A bucket holds the vertices whose odds share the exponent and the first ``bits`` bits of the mantissa. The lowest
     bucket is worked off until nothing in it changes any more; whatever leaves it goes to higher buckets, since keys
     only grow along edges. Working through a bucket in the order of the vertices keeps memory access local, which is
-    why this beats a heap. A vertex stands in one bucket at a time, in a doubly linked list.
+    why this beats a heap. Buckets are linked lists of entries. A vertex whose key falls into another bucket gets an
+    entry there and leaves the old one behind, to be skipped: taking it out would mean to visit its neighbours in the
+    list, which lie anywhere in memory.
     """
     n = len(indptr) - 1
+    most = 0
     for v in range(n):
+        most = max(most, indptr[v + 1] - indptr[v])
         if state[v] == FIXED:
             keys[v] = 0.0  # nothing is below it, so that no edge to v is worth a second look
         for e in range(indptr[v], indptr[v + 1]):
@@ -51,36 +55,47 @@ def by_buckets(
     pattern = keys.view(np.int64)  # non-negative floats are ordered like their bit patterns
     drop = 52 - bits
     last = np.array([HIGHEST]).view(np.int64)[0] >> drop
-    first = np.full(last + 1, -1, np.int32)
-    after = np.empty(n, np.int32)
-    before = np.full(n, _ABSENT, np.int32)
+    newest = np.full(last + 1, _END, np.int32)  # for each bucket, where its list begins
+    entries = np.empty(2 * n + most, np.int32)
+    older = np.empty(2 * n + most, np.int32)
+    waiting = np.zeros(n, np.uint8)  # whether a vertex stands in the bucket of its key
     batch = np.empty(n, np.int32)
+    size = 0
     reached = 0
     for at in range(len(sources)):
-        reached += _relax(
-            indptr, indices, state, keys, pattern, sources[at], source_keys[at], source_colors[at],
-            epsilons, shifts, drop, first, after, before,
+        v = sources[at]
+        if size + indptr[v + 1] - indptr[v] > len(entries):
+            size = _sweep(pattern, drop, newest, entries, older, waiting, size)
+        size, found = _relax(
+            indptr, indices, state, keys, pattern, v, source_keys[at], source_colors[at],
+            epsilons, shifts, drop, newest, entries, older, waiting, size,
         )  # fmt: skip
+        reached += found
     bucket = 0
     while bucket <= last:
-        v = first[bucket]
-        if v < 0:
+        i = newest[bucket]
+        if i == _END:
             bucket += 1
             continue
-        first[bucket] = -1
+        newest[bucket] = _END
         count = 0
-        while v >= 0:
-            batch[count] = v
-            count += 1
-            before[v] = _ABSENT
-            v = after[v]
+        while i != _END:
+            v = entries[i]
+            if waiting[v] and pattern[v] >> drop == bucket:
+                waiting[v] = 0
+                batch[count] = v
+                count += 1
+            i = older[i]
         batch[:count].sort()
-        for i in range(count):
-            v = batch[i]
-            reached += _relax(
+        for j in range(count):
+            v = batch[j]
+            if size + indptr[v + 1] - indptr[v] > len(entries):
+                size = _sweep(pattern, drop, newest, entries, older, waiting, size)
+            size, found = _relax(
                 indptr, indices, state, keys, pattern, v, keys[v], state[v],
-                epsilons, shifts, drop, first, after, before,
+                epsilons, shifts, drop, newest, entries, older, waiting, size,
             )  # fmt: skip
+            reached += found
     return reached
 
 
@@ -97,11 +112,13 @@ def _relax(
     epsilons: Floats,
     shifts: Floats,
     drop: int,
-    first: Positions,
-    after: Positions,
-    before: Positions,
-) -> int:
-    """Lower the keys of v's neighbours and move them between buckets; returns how many had none before."""
+    newest: Positions,
+    entries: Positions,
+    older: Positions,
+    waiting: Small,
+    size: int,
+) -> tuple[int, int]:
+    """Lower the keys of v's neighbours; returns how many entries there are, and how many had no key before."""
     reached = 0
     for e in range(indptr[v], indptr[v + 1]):
         w = indices[e]
@@ -121,18 +138,38 @@ def _relax(
         now = pattern[w] >> drop
         if old == np.inf:
             reached += 1
-        if before[w] != _ABSENT:
-            if now == was:
-                continue
-            if before[w] >= 0:
-                after[before[w]] = after[w]
-            else:
-                first[was] = after[w]
-            if after[w] >= 0:
-                before[after[w]] = before[w]
-        after[w] = first[now]
-        before[w] = -1
-        if first[now] >= 0:
-            before[first[now]] = w
-        first[now] = w
-    return reached
+        if waiting[w] and now == was:
+            continue
+        waiting[w] = 1
+        entries[size] = w
+        older[size] = newest[now]
+        newest[now] = size
+        size += 1
+    return size, reached
+
+
+@part
+def _sweep(
+    pattern: Offsets,
+    drop: int,
+    newest: Positions,
+    entries: Positions,
+    older: Positions,
+    waiting: Small,
+    size: int,
+) -> int:
+    """Keep one entry for every waiting vertex; returns how many entries there are."""
+    newest[:] = _END
+    kept = 0
+    for i in range(size):
+        v = entries[i]
+        if waiting[v]:
+            waiting[v] = 0  # its other entries are left behind
+            now = pattern[v] >> drop
+            entries[kept] = v
+            older[kept] = newest[now]
+            newest[now] = kept
+            kept += 1
+    for i in range(kept):
+        waiting[entries[i]] = 1
+    return kept

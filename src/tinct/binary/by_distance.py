@@ -9,9 +9,10 @@ import numpy as np
 from tinct._kernels.checks import level_table
 from tinct._kernels.propagate import UNIFORM
 from tinct.binary.extension import extend_rows, require_two_colors
-from tinct.binary.single import homogeneous_at
+from tinct.binary.single import homogeneous_at, lowest
 from tinct.errors import NotExtendable, ParameterError
 from tinct.graphs import Budget, DatasetGraph, ImplicitGraph
+from tinct.graphs.weights import vertex_weights
 from tinct.mechanism import Mechanism
 from tinct.privacy import SuitablePair
 from tinct.privacy.pairs import probabilities
@@ -36,7 +37,7 @@ def balanced(graph: DatasetGraph | ImplicitGraph, privacy: Any, *, at: Any = Non
     >>> balanced(graphs.majority(5), Privacy("ln 2", 0.1)).truth()
     array([1. , 0.9, 0.7, 0.7, 0.9, 1. ])
     """
-    row = _lowest([pair.balance for pair in _pairs_between_colors(graph, privacy)] or [(1.0, 0.0)])
+    row = lowest([pair.balance for pair in _pairs_between_colors(graph, privacy)] or [(1.0, 0.0)])
     return _design(graph, privacy, row, row, at)
 
 
@@ -62,12 +63,12 @@ def homogeneous(
 def _achievable(pair: SuitablePair, first: Row, second: Row, outputs: tuple[Any, ...]) -> Row:
     """The second boundary's (truth, error), if the first's allows it: between L(1 − α) and U(1 − α) for truth α.
 
-    A value within rounding of a bound becomes the bound.
+    A value within rounding of a bound becomes the bound, whose error has digits that 1 − truth has lost.
     """
     high = tuple(float(value) for value in pair.walk(1, first[1], first[0]))
     low = tuple(float(value) for value in pair.walk(1, first[0], first[1]))[::-1]
     for bound in (high, low):
-        if abs(second[0] - bound[0]) <= _ROUNDING:
+        if abs(second[0] - bound[0]) <= _ROUNDING * bound[0]:
             return bound[0], bound[1]
     if low[0] < second[0] < high[0]:
         return second
@@ -82,7 +83,7 @@ def _achievable(pair: SuitablePair, first: Row, second: Row, outputs: tuple[Any,
 
 def _pairs_between_colors(graph: DatasetGraph | ImplicitGraph, privacy: Any) -> list[SuitablePair]:
     """The privacy of boundary edges, as far as it is known without walking an implicit graph."""
-    if isinstance(graph, DatasetGraph):
+    if not isinstance(graph, ImplicitGraph):
         require_two_colors(graph)
         return boundary_pairs(graph, Budget(graph, privacy))
     if not isinstance(privacy, SuitablePair):
@@ -92,18 +93,23 @@ def _pairs_between_colors(graph: DatasetGraph | ImplicitGraph, privacy: Any) -> 
     return [privacy]
 
 
-def _lowest(rows: list[Row]) -> Row:
-    """The (truth, error) with the least truth; next to 1 only the errors still differ."""
-    return min(rows, key=lambda row: (row[0], -row[1]))
-
-
 def boundary_pairs(graph: DatasetGraph, budget: Budget) -> list[SuitablePair]:
     """The distinct suitable pairs on boundary edges; none if the graph has no boundary."""
-    codes = graph.coloring.codes
     if budget.layout == UNIFORM:
-        return budget.pairs if (codes != codes[0]).any() and len(graph.indices) else []
+        return budget.pairs if _has_boundary(graph) else []
+    codes = graph.coloring.codes
     rows = np.repeat(np.arange(len(graph), dtype=np.int32), np.diff(graph.indptr))
     return budget.at_entries(np.flatnonzero(codes[rows] != codes[graph.indices]))
+
+
+def _has_boundary(graph: DatasetGraph) -> bool:
+    codes = graph.coloring.codes
+    at = int(np.argmax(codes != codes[0]))
+    if codes[at] == codes[0]:
+        return False
+    # where the other colour appears first, as a rule; a graph in pieces may have both colours and no boundary
+    row = graph.indices[graph.indptr[at] : graph.indptr[at + 1]]
+    return bool((codes[row] != codes[at]).any()) or len(graph.boundary().ends) > 0
 
 
 def _design(graph: DatasetGraph | ImplicitGraph, privacy: Any, first: Row, second: Row, at: Any) -> Any:
@@ -153,8 +159,10 @@ class Frontier:
 
     def points(self, count: int = 101) -> Floats:
         """``count`` points (first, second) along the frontier, both ends included."""
+        if isinstance(count, bool) or not isinstance(count, int | np.integer) or count < 2:
+            raise ParameterError(f"count must be a whole number of at least 2, got {count!r:.80}")
         ends = min(float(pair.upper(0.0)) for pair in self._pairs), 1.0
-        first = np.linspace(*ends, count)
+        first = np.linspace(*ends, int(count))
         return np.column_stack([first, self.second(first)])
 
     @property
@@ -169,7 +177,8 @@ class Frontier:
         Args:
             weights: ``{vertex: weight}`` or an array along the vertices, at least 0; all alike if left out.
         """
-        weight = self._weights(weights)
+        every = np.ones(len(self.graph)) if weights is None else weights
+        weight = vertex_weights(self.graph, every, "weights")
         distance, codes = self.graph.boundary_distance(), self.graph.coloring.codes
         if self._budget.layout != UNIFORM:
             return self._search(lambda alpha: float(weight @ self._mechanism(alpha[0]).truth()))
@@ -187,22 +196,9 @@ class Frontier:
     def _mechanism(self, first: float) -> Mechanism:
         """The mechanism at one point, with all digits of the second colour's error."""
         bounds = [pair.walk(1, 1.0 - first, first) for pair in self._pairs]
-        second = _lowest([(float(truth), float(error)) for truth, error in bounds])
+        second = lowest([(float(truth), float(error)) for truth, error in bounds])
         mechanism: Mechanism = _design(self.graph, self.privacy, (first, 1.0 - first), second, None)
         return mechanism
-
-    def _weights(self, weights: Any) -> Floats:
-        if weights is None:
-            return np.ones(len(self.graph))
-        if isinstance(weights, dict):
-            values = np.zeros(len(self.graph))
-            for vertex, weight in weights.items():
-                values[self.graph.position(vertex)] = weight
-        else:
-            values = np.asarray(weights, np.float64)
-        if values.shape != (len(self.graph),) or not ((values >= 0) & np.isfinite(values)).all():
-            raise ParameterError("weights must be finite numbers of at least 0, one for each vertex")
-        return values
 
     def _search(self, value: Any) -> tuple[float, float]:
         """Golden section for a concave function along the frontier, then the corners where U bends."""

@@ -12,12 +12,11 @@ from tinct._kernels import buckets, checks, heap, propagate
 from tinct.binary.keys import from_keys, other_color, to_keys
 from tinct.binary.obstruction import not_extendable
 from tinct.binary.relaxation import relax
-from tinct.binary.single import extend_at, fixed_row
+from tinct.binary.single import extend_at, fixed_array, fixed_row, require_answers
 from tinct.errors import ParameterError
 from tinct.graphs import Budget, DatasetGraph, ImplicitGraph
 from tinct.mechanism import Mechanism
 from tinct.privacy.differential import TINY
-from tinct.privacy.pairs import probabilities
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -62,7 +61,7 @@ def extend(
     >>> extend(path, Privacy("ln 2"), {1: 0.3, 4: 0.1}).probability(2, "blue")
     0.4
     """
-    if isinstance(graph, DatasetGraph):
+    if not isinstance(graph, ImplicitGraph):
         require_two_colors(graph)
     if at is not None or isinstance(graph, ImplicitGraph):
         if at is None:
@@ -118,12 +117,18 @@ def _propagate(graph: DatasetGraph, budget: Budget, chosen: NDArray[np.int32], f
 
 
 def _sources(chosen: NDArray[np.int32], keys: Floats, scale: str) -> Sources:
-    """Every fixed vertex as two sources, one per colour, sorted by key; certain ones bound nobody."""
-    both = np.concatenate([keys, other_color(keys, scale)])
-    order = np.argsort(both)
-    order = order[: np.searchsorted(both[order], np.inf)]
-    colors = (order >= len(keys)).astype(np.uint8)
-    return chosen[order % len(keys)] if len(keys) else chosen, colors, both[order]
+    """Every fixed vertex as two sources, one per colour, in the order of the vertices; certain ones bound nobody."""
+    both = np.column_stack([keys, other_color(keys, scale)]).ravel()
+    vertices, colors = np.repeat(chosen, 2), np.tile(np.array([0, 1], np.uint8), len(chosen))
+    bounding = both < np.inf
+    return vertices[bounding], colors[bounding], both[bounding]
+
+
+def _by_key(sources: Sources) -> Sources:
+    """The same sources, sorted by key."""
+    vertices, colors, keys = sources
+    order = np.argsort(keys)
+    return vertices[order], colors[order], keys[order]
 
 
 def _settle(
@@ -132,10 +137,10 @@ def _settle(
     """Run the kernel that fits the budget; docs/proofs/queues.md has what each of them costs."""
     if budget.layout == propagate.UNIFORM:
         gain, shift = budget.pairs[0].step if budget.pairs else (1.0, 0.0)
-        return propagate.from_sources(graph.indptr, graph.indices, state, keys, *sources, gain, shift, probit)
+        return propagate.from_sources(graph.indptr, graph.indices, state, keys, *_by_key(sources), gain, shift, probit)
     if budget.layout == propagate.CLASSES and len(budget.pairs) <= propagate.MAX_CLASSES:
         return propagate.by_classes(
-            graph.indptr, graph.indices, budget.classes, state, keys, *sources, *budget.parameters, probit
+            graph.indptr, graph.indices, budget.classes, state, keys, *_by_key(sources), *budget.parameters, probit
         )
     if not probit:
         epsilons, shifts = budget.logarithms()
@@ -164,7 +169,9 @@ def refuse_missed_edge(graph: DatasetGraph, entry: int) -> None:
 
 
 def require_two_colors(graph: DatasetGraph) -> None:
-    """Refuse graphs that are not a yes/no question."""
+    """Refuse graphs that are not a yes/no question, and what is not a graph that was built."""
+    if not isinstance(graph, DatasetGraph):
+        raise ParameterError(f"a DatasetGraph is needed here, got {type(graph).__name__}")
     if graph.coloring.has_orders:
         raise ParameterError("this graph has orders of preference: use tinct.rainbow, or color it with single answers")
     if len(graph.outputs) > 2:
@@ -178,11 +185,7 @@ def fixed_columns(graph: DatasetGraph, fixed: Any) -> tuple[Floats, Floats]:
     if isinstance(fixed, Mapping):
         columns = np.full((2, len(graph)), np.nan)
         for vertex, given in fixed.items():
-            columns[:, graph.position(vertex)] = fixed_row(vertex, given)
+            columns[:, graph.position(vertex)] = require_answers(graph, vertex, fixed_row(vertex, given))
         return columns[0], columns[1]
-    values = np.array(fixed, np.float64)
-    if values.shape != (len(graph),):
-        raise ParameterError(f"an array of fixed values needs one entry per vertex ({len(graph)}), NaN where free")
-    given_at = ~np.isnan(values)
-    values[given_at] = probabilities(values[given_at], "a fixed value")
+    values = fixed_array(graph, fixed)
     return values, 1.0 - values

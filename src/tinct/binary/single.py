@@ -33,10 +33,16 @@ def extend_at(graph: DatasetGraph | ImplicitGraph, privacy: Any, fixed: Any, at:
     rows = _fixed_rows(graph, fixed)
     code = _code(graph, at)
     if least is not None:
-        lowest = float(probabilities(least, "least"))
-        return _search(graph, privacy, rows, at, (lowest, 1.0 - lowest))
+        bound = float(probabilities(least, "least"))
+        return _search(graph, privacy, rows, at, (bound, 1.0 - bound))
     known = [] if callable(fixed) and not isinstance(fixed, Mapping) else _known_values(graph, fixed)
-    return _search(graph, privacy, rows, at, min(((row[code], row[1 - code]) for row in known), default=(0.0, 1.0)))
+    both = [(row[code], row[1 - code]) for row in known]
+    return _search(graph, privacy, rows, at, lowest(both) if both else (0.0, 1.0))
+
+
+def lowest(rows: list[Row]) -> Row:
+    """The (probability, complement) with the least probability; next to 1 only the complements still differ."""
+    return min(rows, key=lambda row: (row[0], -row[1]))
 
 
 def homogeneous_at(graph: DatasetGraph | ImplicitGraph, privacy: Any, first: Row, second: Row, at: Any) -> Any:
@@ -62,8 +68,9 @@ def _search(
     least: Row,
 ) -> NDArray[np.float64]:
     own = rows(at)
+    width = len(graph.outputs)  # 1 if the graph has one answer only
     if own is not None:
-        return np.array(own)
+        return np.array(own[:width])
     code, pair_of = _code(graph, at), _pair_function(graph, privacy)
     near: dict[Any, list[Any]] = {}  # expanded free vertices and their neighbours
     sources: dict[Any, Row] = {}
@@ -99,7 +106,7 @@ def _search(
             found = _solve(near, sources, {}, pair_of, code, at)
             if not rim or found <= _solve(near, sources, dict.fromkeys(rim, least), pair_of, code, at):
                 truth, error = found[0], -found[1]
-                return np.array([truth, error] if code == 0 else [error, truth])
+                return np.array([truth, error] if code == 0 else [error, truth])[:width]
 
 
 def _solve(
@@ -135,6 +142,16 @@ def _solve(
     return 1.0, -0.0
 
 
+def require_answers(graph: DatasetGraph | ImplicitGraph, vertex: Any, row: Row) -> Row:
+    """The row of a fixed vertex, unless it needs a second answer and the graph has only one."""
+    if row[1] > 0 and len(graph.outputs) < 2:
+        raise ParameterError(
+            f"{vertex!r:.80} is fixed at {row[0]:.6g}, but {graph.outputs[0]!r:.80} is the only answer of this graph: "
+            "name the other one with outputs="
+        )
+    return row
+
+
 def fixed_row(vertex: Any, given: Any) -> Row:
     """Both probabilities of a fixed vertex, from that of the first colour or from a pair."""
     name = f"the fixed value of {vertex!r:.80}"
@@ -155,7 +172,7 @@ def _fixed_rows(graph: DatasetGraph | ImplicitGraph, fixed: Any) -> Callable[[An
     elif callable(fixed):
         look_up = fixed
     elif isinstance(graph, DatasetGraph):
-        values = _array_of(graph, fixed)
+        values = fixed_array(graph, fixed)
 
         def look_up(vertex: Any) -> float | None:
             value = float(values[graph.position(vertex)])
@@ -166,7 +183,7 @@ def _fixed_rows(graph: DatasetGraph | ImplicitGraph, fixed: Any) -> Callable[[An
 
     def row(vertex: Any) -> Row | None:
         value = look_up(vertex)
-        return None if value is None else fixed_row(vertex, value)
+        return None if value is None else require_answers(graph, vertex, fixed_row(vertex, value))
 
     return row
 
@@ -175,15 +192,25 @@ def _known_values(graph: DatasetGraph | ImplicitGraph, fixed: Any) -> list[Row]:
     if isinstance(fixed, Mapping):
         for vertex in fixed:
             _code(graph, vertex)  # refuses what is not a vertex
-        return [fixed_row(vertex, value) for vertex, value in fixed.items()]
-    values = _array_of(graph, fixed)
-    return [fixed_row("an entry", value) for value in np.unique(values[~np.isnan(values)]).tolist()]
+        return [require_answers(graph, vertex, fixed_row(vertex, value)) for vertex, value in fixed.items()]
+    values = fixed_array(graph, fixed)
+    return [(value, 1.0 - value) for value in np.unique(values[~np.isnan(values)]).tolist()]
 
 
-def _array_of(graph: DatasetGraph | ImplicitGraph, fixed: Any) -> NDArray[np.float64]:
-    values = np.asarray(fixed, np.float64)
-    if not isinstance(graph, DatasetGraph) or values.shape != (len(graph),):
-        raise ParameterError("an array of fixed values needs one entry per vertex of a built graph, NaN where free")
+def fixed_array(graph: DatasetGraph | ImplicitGraph, fixed: Any) -> NDArray[np.float64]:
+    """Fixed probabilities of the first colour along the vertices, NaN where free."""
+    try:
+        values = np.array(fixed, np.float64)
+    except (TypeError, ValueError, OverflowError):
+        raise ParameterError(f"fixed values must be numbers, NaN where free, got {fixed!r:.80}") from None
+    if not isinstance(graph, DatasetGraph):
+        raise ParameterError("an array of fixed values needs a built graph; give a mapping or a function of the vertex")
+    if values.shape != (len(graph),):
+        raise ParameterError(f"an array of fixed values needs one entry per vertex ({len(graph)}), NaN where free")
+    given = np.flatnonzero(~np.isnan(values))
+    values[given] = probabilities(values[given], "a fixed value")
+    for at in given.tolist() if len(graph.outputs) < 2 else []:
+        require_answers(graph, graph.vertices[at], (values[at], 1.0 - values[at]))
     return values
 
 
@@ -201,8 +228,14 @@ def _pair_function(graph: DatasetGraph | ImplicitGraph, privacy: Any) -> Callabl
             raise ParameterError(
                 f"privacy on an implicit graph must be a Privacy or a function of two vertices, got {privacy!r:.80}"
             )
-        function: Callable[[Any, Any], SuitablePair] = privacy
-        return function
+
+        def of_function(u: Any, v: Any) -> SuitablePair:
+            pair = privacy(u, v)
+            if not isinstance(pair, SuitablePair):
+                raise ParameterError(f"the privacy of edge ({u!r:.80}, {v!r:.80}) must be a Privacy, got {pair!r:.80}")
+            return pair
+
+        return of_function
     budget = Budget(graph, privacy)
 
     def of_edge(u: Any, v: Any) -> SuitablePair:

@@ -31,7 +31,7 @@ from tinct import (
     graphs,
 )
 from tinct.graphs import EdgeClasses, GraphFile
-from tinct.graphs.files import read_fixed
+from tinct.graphs.files import read_fixed, read_rows
 from tinct.mechanism.files import read_mechanism, read_table, write_table
 from tinct.privacy import Amount
 
@@ -315,6 +315,18 @@ def test_graphml_defaults_and_other_elements_are_understood(tmp_path: Path) -> N
     found = graphs.read(tmp_path / "graph.graphml").graph
     assert found.colors == {"a": "no", "b": "yes"}
     assert found.edges == [("b", "a")]
+
+
+def test_graphml_keys_elsewhere_declare_nothing(tmp_path: Path) -> None:
+    """A <key> that does not stand directly in <graphml> is another program's, and so is its default."""
+    (tmp_path / "graph.graphml").write_text(
+        xml(f"<key id='c'><default>maybe</default></key>{NODES}<node id='d'/><edge source='a' target='b'/>")
+    )
+    with pytest.raises(FileError, match="node 'd' has no color"):
+        graphs.read(tmp_path / "graph.graphml")
+    (tmp_path / "bare.graphml").write_text("<graphml><graph><key><default>x</default></key></graph></graphml>")
+    with pytest.raises(FileError, match="no nodes"):
+        graphs.read(tmp_path / "bare.graphml")
 
 
 def test_graphml_keeps_the_type_of_colors(tmp_path: Path) -> None:
@@ -983,6 +995,42 @@ def test_vertices_with_the_same_text_cannot_be_told_apart(tmp_path: Path) -> Non
     (tmp_path / "fixed.json").write_text('{"1": 1}')
     with pytest.raises(ParameterError, match="vertex '1' and vertex 1 have the same text"):
         read_fixed(tmp_path / "fixed.json", DatasetGraph([(1, "1")], {1: 0, "1": 1}))
+
+
+def test_rows_are_read_by_the_text_of_vertices_or_orders(tmp_path: Path) -> None:
+    """Keys are vertices or orders by their text, also of NumPy's numbers; answers are the graph's own."""
+    one, two = np.int64(1), np.int64(2)
+    graph = DatasetGraph([("u", "v")], {"u": (one, two), "v": (two, one)})
+    for text, key in (("[2, 1]", (2, 1)), ("v", "v")):
+        (tmp_path / "rows.json").write_text(json.dumps({text: {"1": 0.25, "2": 0.75}}))
+        assert read_rows(tmp_path / "rows.json", graph) == {key: {1: 0.25, 2: 0.75}}
+
+
+@pytest.mark.parametrize(
+    ("content", "problem"),
+    [
+        ("{}", "expected an object of rows"),
+        ('{"x": {"blue": 1}}', "'x' is neither a vertex nor an order"),
+        ('{"1": [1, 0]}', "must be an object of probabilities of blue, red"),
+        ('{"1": {"green": 1}}', "must be an object of probabilities of blue, red"),
+        *(
+            (f'{{"1": {{"blue": {bad}}}}}', "numbers in \\[0, 1\\]")
+            for bad in (2, -0.1, "true", '"1"', "1" + "0" * 350)
+        ),
+    ],
+)
+def test_broken_rows_are_refused(tmp_path: Path, content: str, problem: str) -> None:
+    """Unknown names and what is no probability are refused with the file's name."""
+    (tmp_path / "rows.json").write_text(content)
+    with pytest.raises(FileError, match=f"rows.json: .*{problem}"):
+        read_rows(tmp_path / "rows.json", graphs.line(2, 2))
+
+
+def test_answers_with_the_same_text_cannot_be_told_apart(tmp_path: Path) -> None:
+    """Rows name answers by their text: refused where two texts are the same, not read as one of them."""
+    (tmp_path / "rows.json").write_text('{"u": {"1": 1}}')
+    with pytest.raises(ParameterError, match="have the same text"):
+        read_rows(tmp_path / "rows.json", DatasetGraph([("u", "v")], {"u": (1, "1"), "v": ("1", 1)}))
 
 
 # anything at all

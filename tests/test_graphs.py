@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from itertools import product
+from itertools import pairwise, product
 from pathlib import Path
 
 import networkx as nx
@@ -167,6 +167,30 @@ def test_words_as_rows_are_the_words():
         assert [tuple(row) for row in words.rows.tolist()] == list(words)
 
 
+def test_color_functions_may_add_and_subtract_whole_columns():
+    """The counts that a vectorized colour function sees do not wrap around, neither above 255 nor below 0."""
+    for color in (lambda c: c[0] + c[1] >= 300, lambda c: c[0] - c[1] > 0):
+        whole = graphs.grid(200, 200, lambda rows, color=color: color(rows.T), vectorized=True)
+        assert whole.colors == graphs.grid(200, 200, color).colors
+
+
+def test_sizes_may_be_numbers_of_numpy():
+    """Sizes of any integer type give the same graphs; narrow ones do not overflow."""
+    for kind in (np.int8, np.uint8, np.int64):
+        assert graphs.line(kind(100), kind(100)).colors == graphs.line(100, 100).colors
+        assert graphs.majority(kind(120)).colors == graphs.majority(120).colors
+        assert graphs.hypercube(kind(7), sum).colors == graphs.hypercube(7, sum).colors
+    with pytest.raises(ParameterError, match=r"1\.84e\+19 vertices"):
+        graphs.hypercube(np.int64(64), sum)
+
+
+def test_a_line_may_have_orders_as_colors():
+    """Two orders of preference on a line: the answers are those of the orders."""
+    line = graphs.line(1, 2, (("a", "b", "c"), ("b", "a", "c")))
+    assert line.outputs == ("a", "b", "c")
+    assert line.coloring.true_outputs().tolist() == [0, 1, 1]
+
+
 # boundaries and components
 
 
@@ -308,7 +332,8 @@ def test_what_tears_neighbors_apart_is_not_a_morphism(case, other):
 
 
 @pytest.mark.parametrize(
-    "mapping", [{1: 1}, {1: 1, 2: 9}, np.array([0]), np.array([0, 5]), np.array([0.0, 1.0]), lambda _: "nowhere"]
+    "mapping",
+    [{1: 1}, {1: 1, 2: 9}, np.array([0]), np.array([0, 5]), np.array([0.0, 1.0]), lambda _: "nowhere", [0, 1, 2], None],
 )
 def test_bad_mappings_are_refused(mapping):
     """Every vertex needs an image, and the image must be a vertex of the target."""
@@ -354,6 +379,17 @@ def test_edge_numbers_name_the_edge_of_every_entry(name):
 def test_edges_keep_the_order_in_which_they_were_given():
     """Arrays along the edges follow the edges as given; a pair given twice, in any direction, counts once."""
     assert _numbered_graphs()["edge list"].edges == [("c", "a"), ("a", "b"), ("b", "c"), ("c", "d")]
+
+
+def test_another_query_on_the_same_graph_keeps_the_order_of_the_edges():
+    """Budgets along the edges stay with their edges when only colours or the order of the answers change."""
+    graph = DatasetGraph([("b", "c"), ("a", "b")], {"a": "x", "b": "x", "c": "y"})
+    privacy = EdgePrivacy([0.1, 2.0])
+    swapped = graph.with_outputs(("y", "x"))
+    same = graph.recolored(graph.colors)
+    assert graph.edges == swapped.edges == same.edges == graph.recolored(lambda v: v == "a").edges
+    np.testing.assert_array_equal(balanced(swapped, privacy).table[:, ::-1], balanced(graph, privacy).table)
+    np.testing.assert_array_equal(balanced(same, privacy).table, balanced(graph, privacy).table)
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -425,6 +461,7 @@ class _Node:
 
 BAD_GRAPHS = {
     "unknown vertex": (lambda: DatasetGraph([(1, 2), (2, 9)], {1: "a", 2: "b"}), r"\(2, 9\) names 9"),
+    "no color for None": (lambda: DatasetGraph([(1, None)], {1: "a"}, vertices=[1, None]), "vertex None has no color"),
     "no color": (lambda: DatasetGraph([(1, 2)], {1: "a"}, vertices=[1, 2]), "vertex 2 has no color"),
     "color is None": (lambda: DatasetGraph([(1, 2)], {1: "a", 2: None}), "must not be missing, got None"),
     "color is NaN": (lambda: DatasetGraph([(1, 2)], {1: 0.0, 2: NAN}), "must not be missing, got nan"),
@@ -439,6 +476,7 @@ BAD_GRAPHS = {
     "unlisted output": (lambda: DatasetGraph([(1, 2)], {1: "a", 2: "b"}, outputs=["a"]), "every color once"),
     "repeated output": (lambda: DatasetGraph([(1, 2)], {1: "a", 2: "b"}, outputs=["a", "b", "a"]), "every color once"),
     "uneven orders": (lambda: DatasetGraph([(1, 2)], {1: ("a", "b"), 2: ("a", "c")}), "every order"),
+    "empty order": (lambda: DatasetGraph([], {1: ()}), "every order"),
     "order and color": (lambda: DatasetGraph([(1, 2)], {1: ("a", "b"), 2: "a"}), "every order"),
     "empty rows": (lambda: DatasetGraph.from_csr([0], np.empty(0, int), []), "the graph is empty"),
     "one-way": (lambda: DatasetGraph.from_csr([0, 1, 1], [1], "ab"), r"\(0, 1\) is listed in one direction only"),
@@ -467,6 +505,12 @@ BAD_GRAPHS = {
     "negative size": (lambda: graphs.line(-1, 3), "n_first must be a whole number"),
     "no vertices": (lambda: graphs.line(0, 0), "at least one vertex"),
     "three colors": (lambda: graphs.line(1, 1, ("a", "b", "c")), "two colors"),
+    "twice the same color": (lambda: graphs.line(1, 1, ("a", "a")), "two colors"),
+    "missing color": (lambda: graphs.line(1, 1, ("a", None)), "must not be missing"),
+    "a box of nothing": (lambda: graphs.box((), sum), "at least one size"),
+    "text for people": (lambda: graphs.majority("3"), "n must be a whole number"),
+    "not a color": (lambda: graphs.line(1, 1).boundary().of_color("green"), "'green' is not a color"),
+    "mapping of too few colors": (lambda: DatasetGraph.from_csr([0, 1, 2], [1, 0], {0: "a"}), "vertex 1 has no color"),
     "float size": (lambda: graphs.hypercube(3.0, sum), "n must be a whole number"),
     "true size": (lambda: graphs.hypercube(True, sum), "n must be a whole number"),
     "zero people": (lambda: graphs.majority(0), "n must be a whole number of at least 1"),
@@ -486,6 +530,22 @@ def test_bad_graphs_are_refused_with_the_place(name):
         build()
 
 
+def test_rows_may_be_colored_by_a_mapping_or_a_function():
+    """``from_csr`` and ``from_scipy`` read colours as a new graph does; the keys of a mapping are never the colours."""
+    rows = [0, 1, 3, 4], [1, 0, 2, 1]
+    named = {"p": "a", "q": "a", "r": "b"}
+    assert DatasetGraph.from_csr(*rows, dict(enumerate("aab"))).colors == dict(enumerate("aab"))
+    assert DatasetGraph.from_csr(*rows, named, vertices="pqr").colors == named
+    assert DatasetGraph.from_csr(*rows, lambda v: v > 1).outputs == (False, True)
+    assert DatasetGraph.from_scipy(graphs.line(2, 1).to_scipy(), dict(enumerate("aab"))).outputs == ("a", "b")
+
+
+def test_rows_of_a_long_line_are_symmetric():
+    """Products of positions of 100,000 vertices need more than 32 bits."""
+    line = graphs.line(50_000, 50_000)
+    assert len(DatasetGraph.from_csr(line.indptr, line.indices, line.coloring.codes).ends) == 99_999
+
+
 def test_rows_may_come_in_any_integer_type():
     """Offsets and columns of any width, signed or not, are welcome."""
     for kind in (np.int8, np.uint8, np.int32, np.uint32, np.int64, np.uint64):
@@ -498,6 +558,8 @@ def test_rows_may_come_in_any_integer_type():
     [
         (lambda: graphs.hypercube(60, sum), "1.15e+18 vertices"),
         (lambda: graphs.hypercube(5000, sum), "more than 10^300 vertices"),
+        (lambda: graphs.hypercube(10**15, sum), "more than 10^300 vertices"),
+        (lambda: graphs.histograms(10**12, 10**9, sum), "more than 10^300 vertices"),
         (lambda: graphs.line(10**13, 1), "1e+13 vertices"),
         (lambda: graphs.grid(10**7, 10**7, sum), "1e+14 vertices"),
         (lambda: graphs.histograms(10**6, 8, sum), "vertices"),
@@ -565,6 +627,13 @@ def test_bad_budget_arrays_are_refused(build):
         build()
 
 
+def test_persons_are_told_apart_by_value_and_type():
+    """1 and "1" are different answers of one person, and an answer may itself be a tuple."""
+    vertices = [(1, (0, 0)), ("1", (0, 0)), ("1", (0, 1))]
+    graph = DatasetGraph(list(pairwise(vertices)), lambda v: v[0] == 1, vertices=vertices)
+    assert personalized(graph, [1, 2]).numbers.tolist() == [0, 1]
+
+
 def test_directed_budgets_may_differ_in_the_sign_of_zero():
     """0 and −0 are the same budget in the two directions."""
     mechanism = extend(LINE, EdgePrivacy([0.0, -0.0, 1.0, 1.0]), {2: 0.5})
@@ -575,7 +644,7 @@ def test_graphs_without_edges_need_no_budget():
     """A single dataset has no neighbours: no budget, given as a mapping, arrays or a pair, and the truth is certain."""
     for outputs in (None, ("a", "b")):
         graph = DatasetGraph([], {"only": "a"}, outputs=outputs)
-        for privacy in (Privacy(1), GaussianDP(1), {}, EdgePrivacy([])):
+        for privacy in (Privacy(1), GaussianDP(1), {}, EdgePrivacy([]), EdgeClasses([Privacy(1)], [])):
             for mechanism in (extend(graph, privacy, {}), balanced(graph, privacy)):
                 assert mechanism.truth().tolist() == [1.0]
 

@@ -421,8 +421,10 @@ def test_arrays_broadcast_and_equal_single_values(pair):
     table = pair.reach(steps, starts)
     assert table.shape == (4, 3)
     assert table.tolist() == [[pair.reach(int(d), float(a)) for a in starts] for d in range(4)]
+    assert pair.reach((0, 1, 2, 3), 0.2).tolist() == [pair.reach(d, 0.2) for d in range(4)]
     for method in (pair.upper, pair.lower, pair.transition):
         assert method(starts).tolist() == [method(float(a)) for a in starts]
+        assert method(tuple(starts)).tolist() == method(list(starts)).tolist() == method(starts).tolist()
         assert isinstance(method(0.2), float)
         assert method(np.empty(0)).shape == (0,)
     assert isinstance(pair.reach(2, 0.2), float)
@@ -510,6 +512,15 @@ def test_what_is_not_a_function_of_a_number_is_refused(bad):
     """Anything but a function from numbers to numbers is a ParameterError."""
     with pytest.raises(ParameterError):
         TradeOff(bad)
+
+
+def test_what_fails_between_the_points_of_the_grid_is_refused_when_it_is_met():
+    """A function that is NaN at one a passes the check of the grid; NaN is not returned for that a all the same."""
+    pair = TradeOff(lambda a: np.where(a == 0.123, math.nan, 1 - a))
+    assert pair.upper(0.25) == 0.25
+    for method in (pair.upper, pair.transition, lambda a: pair.reach(3, a)):
+        with pytest.raises(ParameterError, match="not a trade-off function"):
+            method(0.123)
 
 
 @settings(max_examples=20)

@@ -1117,6 +1117,46 @@ def test_contradicting_events_are_not_extendable_under_gaussian_privacy_too():
             rainbow.extend(path, privacy, fixed)
 
 
+def test_one_budget_may_be_given_for_every_edge():
+    """The same budget as one pair, by edge, as arrays or as classes: the same mechanism, and the same refusal."""
+    privacy, count = Privacy("ln 2"), len(PATH.ends)
+    expected = rainbow.extend(PATH, privacy, GOOD).table
+    far = {ABC: [0.9, 0.05, 0.05], BAC: [0.05, 0.9, 0.05]}
+    for same in (
+        dict.fromkeys(PATH.edges, privacy),
+        EdgePrivacy([privacy.epsilon] * count),
+        EdgeClasses([privacy], [0] * count),
+    ):
+        np.testing.assert_allclose(rainbow.extend(PATH, same, GOOD).table, expected, atol=1e-15)
+        with pytest.raises(NotExtendable, match="not close"):
+            rainbow.extend(PATH, same, far)
+
+
+@pytest.mark.parametrize("epsilon", [0.4, 21, 50])
+def test_an_envelope_that_is_not_private_is_no_optimum_at_any_epsilon(epsilon):
+    """Where ε is too large for a linear program to say more, it is left open whether there is a mechanism at all."""
+    star = DatasetGraph([("centre", leaf) for leaf in "xyz"], {"centre": ABC, "x": ABC, "y": BCA, "z": CAB})
+    high = math.exp(1.6 * epsilon)
+    top, rest = high / (high + 2), 1 / (high + 2)
+    with pytest.raises(NoOptimum, match="envelope"):
+        rainbow.extend(star, Privacy(epsilon), {"x": [top, rest, rest], "y": [rest, top, rest], "z": [rest, rest, top]})
+
+
+def test_mechanisms_with_one_answer_are_equal():
+    """With one answer in every order there is nothing to tell apart."""
+    graph = DatasetGraph([(0, 1)], {0: ("a",), 1: ("a",)})
+    certain = Mechanism(graph, [[1.0], [1.0]])
+    found = rainbow.compare(certain, certain)
+    assert (found.dominance, found.lexicographic) == ("equal", "equal")
+    assert found.first_better is found.second_better is None
+
+
+def test_rows_at_a_distance_need_a_privacy():
+    """An ε by itself is not a notion of privacy."""
+    with pytest.raises(ParameterError, match="privacy must be a Privacy"):
+        rainbow.at_distance(1.0, [0.5, 0.5], 1)
+
+
 def test_one_answer_or_plain_colors_are_refused():
     """A single answer has nothing to prefer; three plain colours do not say what comes second."""
     lonely = DatasetGraph([(0, 1)], {0: "a", 1: "a"})
@@ -1140,7 +1180,7 @@ def test_one_answer_or_plain_colors_are_refused():
 @pytest.mark.parametrize(
     "utility",
     ["luck", None, [1, 2, 3], np.full((4, 3), np.nan), np.ones((3, 4)), [["x"] * 3] * 4, {9: {"a": 1}}, {0: {"z": 1}},
-     {0: {"a": math.inf}}, {0: {"a": "much"}}, {0: 1.0}],
+     {0: {"a": math.inf}}, {0: {"a": "much"}}, {0: {"a": 10**400}}, {0: 1.0}],
 )  # fmt: skip
 def test_utilities_that_are_none_are_refused(utility):
     """An unknown name, a wrong shape, weights that are no finite numbers, unknown vertices and answers."""
@@ -1149,7 +1189,8 @@ def test_utilities_that_are_none_are_refused(utility):
 
 
 @pytest.mark.parametrize(
-    "prior", [[1, 2], np.zeros(4), [1, 1, 1, -1], [1, 1, 1, math.nan], {9: 1.0}, {0: math.inf}, {0: "x"}, "x", {}]
+    "prior",
+    [[1, 2], np.zeros(4), [1, 1, 1, -1], [1, 1, 1, math.nan], {9: 1.0}, {0: math.inf}, {0: "x"}, {0: 10**400}, "x", {}],
 )
 def test_priors_that_are_none_are_refused(prior):
     """A wrong length, nothing but zeros, negative, NaN or infinite weights, an unknown vertex, no numbers."""

@@ -13,6 +13,7 @@ import numpy as np
 from tinct.errors import ParameterError
 from tinct.mechanism import Mechanism
 from tinct.privacy import Privacy
+from tinct.privacy.differential import TINY
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -59,7 +60,8 @@ def _by_distance(
     distance = graph.boundary_distance()
     if (distance < 0).any():
         raise ParameterError("this baseline needs a boundary in every piece of the graph")
-    wrong = error(distance.astype(np.float64))
+    # an error that underflows to 0 beside one that does not would be an infinite ε
+    wrong = np.maximum(error(distance.astype(np.float64)), TINY)
     right = 1.0 - wrong if truth is None else np.full(len(wrong), truth)
     columns = [np.where(graph.coloring.codes == code, right, wrong) for code in range(2)]
     return Mechanism(graph, np.column_stack(columns), privacy)

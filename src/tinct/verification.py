@@ -66,8 +66,8 @@ class Verdict:
     delta: float
     witness: Witness | None
     tolerance: float
-    _table: Floats = field(repr=False)
-    _graph: DatasetGraph = field(repr=False)
+    _table: Floats = field(repr=False, compare=False)
+    _graph: DatasetGraph = field(repr=False, compare=False)
 
     def profile(self, epsilons: ArrayLike) -> Floats:
         """The least δ for each of several ε: the whole privacy profile δ(ε) of the table.
@@ -80,9 +80,9 @@ class Verdict:
         try:
             grid = np.atleast_1d(np.asarray(epsilons, np.float64))
         except (TypeError, ValueError):
-            raise ParameterError(f"epsilons must be numbers in [0, 700], got {epsilons!r:.80}") from None
-        if not ((grid >= 0) & (grid <= 700)).all():
-            raise ParameterError("epsilons must be numbers in [0, 700]")
+            raise ParameterError(f"epsilons must be numbers in [0, 700], in one list, got {epsilons!r:.80}") from None
+        if grid.ndim > 1 or not ((grid >= 0) & (grid <= 700)).all():
+            raise ParameterError(f"epsilons must be numbers in [0, 700], in one list, got {epsilons!r:.80}")
         worst = np.zeros(len(grid))
         for rows, columns, _ in directed_edges(self._graph):
             here, there = self._table[rows], self._table[columns]
@@ -178,7 +178,7 @@ class _WorstEdge:
         order, above, below = _prefixes(here, there)
         pair = self.budget.at_entry(self._entry)
         if isinstance(pair, Privacy):
-            with np.errstate(divide="ignore", invalid="ignore"):
+            with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
                 score = np.nan_to_num((above[0] - pair.delta) / below[0], nan=-np.inf)
         else:
             score = above[0] - np.asarray(pair.upper(np.clip(below[0], 0.0, 1.0)))
@@ -223,7 +223,7 @@ def _needed_epsilon(here: Floats, there: Floats, delta: Any) -> Floats:
 
 def _prefixes(here: Floats, there: Floats) -> tuple[NDArray[Any], Floats, Floats]:
     """Outputs by falling likelihood ratio, and the probabilities of the first k on both sides."""
-    with np.errstate(divide="ignore", invalid="ignore"):
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         ratio = np.where(here > 0, here / there, 0.0)
     order = np.argsort(-ratio, axis=1, kind="stable")
     above = np.cumsum(np.take_along_axis(here, order, 1), axis=1)

@@ -46,7 +46,10 @@ class Boundary:
 
     def of_color(self, color: Any) -> list[Any]:
         """The boundary vertices of one colour."""
-        code = self.graph.coloring.palette.index(color)
+        palette = self.graph.coloring.palette
+        if color not in palette:
+            raise ParameterError(f"{color!r:.80} is not a color of this graph: choose from {palette!r:.80}")
+        code = palette.index(color)
         return [self.graph.vertices[at] for at in self.positions[self.graph.coloring.codes[self.positions] == code]]
 
 

@@ -72,7 +72,7 @@ class EdgeClasses:
     numbers: NDArray[Any]
 
     def __init__(self, pairs: Sequence[SuitablePair], numbers: ArrayLike) -> None:
-        chosen = np.asarray(numbers)
+        chosen = np.asarray(numbers) if np.size(numbers) else np.empty(0, np.uint8)  # an empty list has no type
         if not pairs or not all(isinstance(pair, SuitablePair) for pair in pairs):
             raise ParameterError("pairs must list at least one Privacy, GaussianDP or TradeOff")
         good = chosen.ndim == 1 and chosen.dtype.kind in "iu" and ((chosen >= 0) & (chosen < len(pairs))).all()
@@ -241,7 +241,7 @@ def personalized(graph: DatasetGraph, budgets: Sequence[Any]) -> EdgeClasses:
     widths = {len(vertex) if isinstance(vertex, tuple) else -1 for vertex in graph.vertices}
     if widths != {len(pairs)}:
         raise ParameterError(f"vertices must be tuples with one coordinate for each of the {len(pairs)} budgets")
-    rows = np.asarray(graph.vertices.rows if hasattr(graph.vertices, "rows") else list(graph.vertices))
+    rows = graph.vertices.rows if hasattr(graph.vertices, "rows") else _as_objects(graph.vertices, len(pairs))
     changed = rows[graph.ends[:, 0]] != rows[graph.ends[:, 1]]
     several = changed.sum(axis=1) != 1
     if several.any():
@@ -249,6 +249,15 @@ def personalized(graph: DatasetGraph, budgets: Sequence[Any]) -> EdgeClasses:
             f"edge {graph.edges[int(np.argmax(several))]!r} changes several coordinates: nobody's budget fits it"
         )
     return EdgeClasses(pairs, changed.argmax(axis=1))
+
+
+def _as_objects(vertices: Sequence[Any], width: int) -> NDArray[Any]:
+    """Tuples as rows; as objects, since an array of one type would read 1 and "1" as the same."""
+    rows = np.empty((len(vertices), width), object)
+    for at, vertex in enumerate(vertices):
+        for coordinate, value in enumerate(vertex):
+            rows[at, coordinate] = value
+    return rows
 
 
 def _as_arrays(privacy: Any) -> EdgePrivacy:

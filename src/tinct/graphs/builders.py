@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 Color = Callable[[Any], Any]
+_BEYOND = 2000  # 2 to this power is more vertices than there is memory for anywhere
 
 
 def line(n_first: int, n_second: int, colors: Sequence[Any] = ("blue", "red"), *, start: int = 1) -> DatasetGraph:
@@ -29,23 +30,24 @@ def line(n_first: int, n_second: int, colors: Sequence[Any] = ("blue", "red"), *
     >>> line(2, 3).colors
     {1: 'blue', 2: 'blue', 3: 'red', 4: 'red', 5: 'red'}
     """
-    for name, size in (("n_first", n_first), ("n_second", n_second)):
-        _require_whole(name, size, at_least=0)
+    n_first, n_second = _whole("n_first", n_first, at_least=0), _whole("n_second", n_second, at_least=0)
     n = n_first + n_second
-    if n == 0 or len(tuple(colors)) != 2:
-        raise ParameterError("a line needs at least one vertex and two colors")
+    both = Coloring.of(list(colors))
+    if n == 0 or len(both.codes) != 2 or len(both.palette) != 2:
+        raise ParameterError(f"a line needs at least one vertex and two colors, got {n} and {tuple(colors)!r:.80}")
     require_memory(n, n, "this line")
     indptr = np.clip(2 * np.arange(n + 1, dtype=np.int64) - 1, 0, 2 * (n - 1))
     indices = np.empty(2 * (n - 1), np.int32)
     indices[0::2] = np.arange(1, n)
     indices[1::2] = np.arange(n - 1)
     codes = (np.arange(n) >= n_first).astype(np.uint8)
-    palette = tuple(colors)
-    return DatasetGraph.trusted(indptr, indices, Coloring(codes, palette, palette), range(start, start + n))
+    coloring = Coloring(codes, both.palette, both.outputs)  # both colors, even if only one occurs
+    return DatasetGraph.trusted(indptr, indices, coloring, range(start, start + n))
 
 
 def majority(n: int) -> DatasetGraph:
     """How many of ``n`` people said yes, from 0 to n, and whether that is more than half."""
+    n = _whole("n", n, at_least=1)
     return threshold(n, n // 2 + 1)
 
 
@@ -55,8 +57,7 @@ def threshold(n: int, at_least: int) -> DatasetGraph:
     >>> threshold(3, 2).colors
     {0: 'no', 1: 'no', 2: 'yes', 3: 'yes'}
     """
-    _require_whole("n", n, at_least=1)
-    _require_whole("at_least", at_least, at_least=1)
+    n, at_least = _whole("n", n, at_least=1), _whole("at_least", at_least, at_least=1)
     if at_least > n:
         raise ParameterError(f"at_least must be between 1 and n = {n}, got {at_least}")
     return line(at_least, n + 1 - at_least, ("no", "yes"), start=0)
@@ -78,9 +79,9 @@ def box(sizes: Sequence[int], color: Color, *, vectorized: bool = False) -> Data
     >>> box((2, 3), lambda counts: sum(counts) >= 2).boundary_distance()
     array([1, 0, 0, 0, 0, 1], dtype=int32)
     """
-    for axis, size in enumerate(sizes):
-        _require_whole(f"sizes[{axis}]", size, at_least=1)
-    shape = tuple(map(int, sizes))
+    shape = tuple(_whole(f"sizes[{axis}]", size, at_least=1) for axis, size in enumerate(sizes))
+    if not shape:
+        raise ParameterError("a box needs at least one size")
     require_memory(math.prod(shape), len(shape) * math.prod(shape), f"a box of {' × '.join(map(str, shape))}")
     at = np.arange(math.prod(shape), dtype=np.int32).reshape(shape)
     before = [np.delete(at, -1, axis).ravel() for axis in range(len(shape))]
@@ -96,8 +97,9 @@ def hypercube(n: int, color: Color, *, vectorized: bool = False) -> DatasetGraph
     >>> hypercube(3, lambda bits: sum(bits) >= 2).boundary_distance()
     array([1, 0, 0, 0, 0, 0, 0, 1], dtype=int32)
     """
-    _require_whole("n", n, at_least=1)
-    require_memory(2**n, n * 2 ** (n - 1), f"the {n}-cube")
+    n = _whole("n", n, at_least=1)
+    size = 2 ** min(n, _BEYOND)  # a size this large is refused below, however large it is
+    require_memory(size, n * size // 2, f"the {n}-cube")
     vertices = np.arange(2**n, dtype=np.int32)
     masks = np.array([1 << bit for bit in range(n)], np.int32)
     indices = (vertices[:, None] ^ masks[None, :]).ravel()
@@ -116,14 +118,14 @@ def histograms(n: int, k: int, color: Color, neighbors: str = "replace", *, vect
     >>> histograms(2, 2, lambda h: h[0] > h[1]).colors
     {(0, 2): False, (1, 1): False, (2, 0): True}
     """
-    _require_whole("n", n, at_least=1)
-    _require_whole("k", k, at_least=2)
+    n, k = _whole("n", n, at_least=1), _whole("k", k, at_least=2)
     if neighbors not in ("replace", "add-remove"):
         raise ParameterError(f"neighbors must be 'replace' or 'add-remove', got {neighbors!r}")
     # with a hidden category for the people who stay away, add-remove is replace between it and the others
     width = k if neighbors == "replace" else k + 1
-    size = math.comb(n + width - 1, width - 1)
-    require_memory(size, size * k * (k - 1) // 2, f"histograms({n}, {k})")
+    # computed only if that is quick: with many people and many categories it is far beyond any memory
+    size = math.comb(n + width - 1, width - 1) if min(n, width) < _BEYOND else 2**_BEYOND
+    require_memory(size, size * (k * (k - 1) // 2 if neighbors == "replace" else k), f"histograms({n}, {k})")
     rows = _compositions(n, width)
     moves = combinations(range(k), 2) if neighbors == "replace" else [(k, category) for category in range(k)]
     first, second = [], []
@@ -175,6 +177,8 @@ def _color(names: Words | Rows, color: Color, vectorized: bool) -> Coloring:
     return Coloring.of(colors)
 
 
-def _require_whole(name: str, value: Any, *, at_least: int) -> None:
+def _whole(name: str, value: Any, *, at_least: int) -> int:
+    """The value as one of Python's integers, which never overflow."""
     if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < at_least:
         raise ParameterError(f"{name} must be a whole number of at least {at_least}, got {value!r:.80}")
+    return int(value)

@@ -90,7 +90,7 @@ def _require_outputs(palette: tuple[Any, ...], outputs: Sequence[Any]) -> tuple[
 
 def _require_orders(palette: tuple[Any, ...], outputs: Sequence[Any] | None) -> tuple[Any, ...]:
     answers = tuple(outputs) if outputs is not None else tuple(palette[0]) if isinstance(palette[0], tuple) else ()
-    if len(set(answers)) != len(answers):
+    if not answers or len(set(answers)) != len(answers):
         raise ParameterError(f"every order must list the same answers once each, got {answers!r}")
     for order in palette:
         if not isinstance(order, tuple) or len(order) != len(answers) or set(order) != set(answers):

@@ -67,7 +67,7 @@ def number_edges(indptr: NDArray[np.int64], indices: NDArray[np.int32]) -> tuple
 def require_simple_symmetric(indptr: ArrayLike, indices: ArrayLike) -> Csr:
     """Refuse arrays that are not the rows of an undirected graph without self-loops and duplicates."""
     rows_at, columns = np.asarray(indptr), np.asarray(indices)
-    if rows_at.dtype.kind in "u" and columns.dtype.kind in "iu":  # unsigned differences would wrap around
+    if rows_at.dtype.kind == "u":  # unsigned differences would wrap around
         rows_at = rows_at.astype(np.int64)
     if rows_at.dtype.kind not in "iu" or columns.dtype.kind not in "iu" or rows_at.ndim != 1 or columns.ndim != 1:
         raise ParameterError("indptr and indices must be one-dimensional arrays of integers")
@@ -80,14 +80,15 @@ def require_simple_symmetric(indptr: ArrayLike, indices: ArrayLike) -> Csr:
         raise ParameterError("indptr must rise from 0 to len(indices)")
     if len(columns) and not 0 <= columns.min() <= columns.max() < n:
         raise ParameterError(f"indices must lie between 0 and {n - 1}, got {columns.min()} to {columns.max()}")
-    columns = columns.astype(np.int64) if columns.dtype == np.uint64 else columns
+    columns = columns.astype(np.int64) if columns.dtype == np.uint64 else columns  # else sums with them are floats
     rows = np.repeat(np.arange(n, dtype=np.int64), np.diff(rows_at))
     if (rows == columns).any():
         raise ParameterError(f"vertex {int(rows[rows == columns][0])} is its own neighbour: remove the self-loop")
     forward = np.sort(rows * n + columns)
     if (forward[1:] == forward[:-1]).any():
         raise ParameterError("an edge is listed twice in the same row: list each neighbour once")
-    backward = np.sort(columns * np.int64(n) + rows)
+    # 64 bits by name: NumPy 1 would take the product with one number in the 32 bits of the columns
+    backward = np.sort(np.multiply(columns, n, dtype=np.int64) + rows)
     if not np.array_equal(forward, backward):
         odd = int(np.setdiff1d(forward, backward)[0])
         raise ParameterError(f"edge ({odd // n}, {odd % n}) is listed in one direction only: list both")

@@ -78,7 +78,7 @@ class DatasetGraph:
         cls,
         indptr: ArrayLike,
         indices: ArrayLike,
-        colors: Sequence[Color] | NDArray[Any],
+        colors: Sequence[Color] | NDArray[Any] | Mapping[Any, Color] | Callable[[Any], Color],
         *,
         vertices: Sequence[Vertex] | None = None,
         outputs: Sequence[Any] | None = None,
@@ -86,13 +86,16 @@ class DatasetGraph:
     ) -> DatasetGraph:
         """A graph from compressed sparse rows that list each edge in both directions.
 
-        Vertices are 0, 1, … unless named. Arrays of the right type (int64 and int32) are used without copying.
+        Vertices are 0, 1, … unless named. ``colors`` lists one for each vertex in their order, or is a mapping or a
+        function as for a new graph. Arrays of the right type (int64 and int32) are used without copying.
         """
         indptr, indices = require_simple_symmetric(indptr, indices)
         if vertices is not None:
             vertices = vertices if isinstance(vertices, range) else Names(vertices)
             if len(vertices) != len(indptr) - 1 or len(set(vertices)) != len(vertices):
                 raise ParameterError(f"vertices must name each of the {len(indptr) - 1} vertices once")
+        if isinstance(colors, Mapping) or callable(colors):
+            colors = _colors_of(range(len(indptr) - 1) if vertices is None else vertices, colors)
         graph = cls.trusted(indptr, indices, Coloring.of(colors, outputs), vertices)
         if len(graph.coloring.codes) != len(indptr) - 1:
             raise ParameterError(
@@ -148,13 +151,19 @@ class DatasetGraph:
 
     def recolored(self, colors: Mapping[Any, Color] | Callable[[Any], Color], **options: Any) -> DatasetGraph:
         """The same graph for another query. ``outputs`` may be given as for a new graph."""
-        coloring = Coloring.of(_colors_of(self.vertices, colors), **options)
-        return DatasetGraph.trusted(self.indptr, self.indices, coloring, self.vertices)
+        return self._with_coloring(Coloring.of(_colors_of(self.vertices, colors), **options))
 
     def with_outputs(self, outputs: Sequence[Any]) -> DatasetGraph:
         """The same graph with the answers in another order."""
         palette = [self.coloring.palette[code] for code in self.coloring.codes.tolist()]
-        return DatasetGraph.trusted(self.indptr, self.indices, Coloring.of(palette, outputs), self.vertices)
+        return self._with_coloring(Coloring.of(palette, outputs))
+
+    def _with_coloring(self, coloring: Coloring) -> DatasetGraph:
+        graph = DatasetGraph.trusted(self.indptr, self.indices, coloring, self.vertices)
+        # budgets along the edges of one fit the other; a numbering that nobody has asked for yet will come out the same
+        numbered = {name: value for name, value in vars(self).items() if name in ("ends", "edge_ids")}
+        vars(graph).update(numbered)
+        return graph
 
     # where things are
 
@@ -219,8 +228,8 @@ class DatasetGraph:
         return interop.write_networkx(self, color)
 
     @classmethod
-    def from_scipy(cls, matrix: Any, colors: Sequence[Color], **options: Any) -> DatasetGraph:
-        """A graph from a symmetric SciPy sparse matrix: non-zero entries are edges."""
+    def from_scipy(cls, matrix: Any, colors: Any, **options: Any) -> DatasetGraph:
+        """A graph from a symmetric SciPy sparse matrix: non-zero entries are edges, the rest is as for ``from_csr``."""
         return cls.from_csr(*interop.read_scipy(matrix), colors, **options)
 
     def to_scipy(self) -> Any:
@@ -239,7 +248,7 @@ def _pair(edge: Any) -> tuple[Any, Any]:
 def _colors_of(vertices: Sequence[Any], colors: Any) -> list[Color]:
     if callable(colors):
         return [colors(vertex) for vertex in vertices]
-    missing = next((vertex for vertex in vertices if vertex not in colors), None)
-    if missing is not None:
-        raise ParameterError(f"vertex {missing!r} has no color: add it to colors")
+    for vertex in vertices:
+        if vertex not in colors:
+            raise ParameterError(f"vertex {vertex!r} has no color: add it to colors")
     return [colors[vertex] for vertex in vertices]

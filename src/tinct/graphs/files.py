@@ -10,7 +10,6 @@ from tinct.graphs.assembly import GraphFile
 from tinct.graphs.dataset import DatasetGraph
 from tinct.graphs.documents import graph_fields, privacy_field, read_graph, require_fields, require_schema
 from tinct.graphs.graphml import read_graphml, write_graphml
-from tinct.graphs.labels import to_text
 from tinct.graphs.tables import read_edge_list, require_columns, write_edge_list
 from tinct.graphs.written import positions_by_text
 
@@ -131,20 +130,21 @@ def read_rows(path: FilePath, graph: DatasetGraph) -> dict[Any, dict[Any, float]
     document = strict_json(read_text(path), path)
     if not isinstance(document, dict) or not document:
         raise FileError(f"{path}: expected an object of rows, such as {{vertex: {{answer: probability}}}}")
-    answers = {to_text(answer): answer for answer in graph.outputs}
-    orders = {to_text(order): order for order in graph.coloring.palette if isinstance(order, tuple)}
+    palette = graph.coloring.palette
+    answers = positions_by_text(graph.outputs, "answer")
+    orders = positions_by_text(palette, "order") if graph.coloring.has_orders else {}
     positions = positions_by_text(graph.vertices, "vertex")
     rows: dict[Any, dict[Any, float]] = {}
     for text, row in document.items():
         if text in orders:
-            key = orders[text]
+            key = palette[orders[text]]
         elif text in positions:
             key = graph.vertices[positions[text]]
         else:
             raise FileError(f"{path}: {text!r:.80} is neither a vertex nor an order of the graph")
         if not isinstance(row, dict) or not all(name in answers for name in row):
             raise FileError(f"{path}: {text!r:.80} must be an object of probabilities of {', '.join(answers)}")
-        if not all(isinstance(value, int | float) and not isinstance(value, bool) for value in row.values()):
-            raise FileError(f"{path}: {text!r:.80} must have numbers as probabilities")
-        rows[key] = {answers[name]: float(value) for name, value in row.items()}
+        if not all(type(value) in (int, float) and 0 <= value <= 1 for value in row.values()):
+            raise FileError(f"{path}: {text!r:.80} must have numbers in [0, 1] as probabilities")
+        rows[key] = {graph.outputs[answers[name]]: float(value) for name, value in row.items()}
     return rows

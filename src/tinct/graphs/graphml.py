@@ -165,7 +165,7 @@ class _Document:
         del name
         tag = self._open.pop()
         above = self._open[-1] if self._open else None
-        if tag == "default" and above == "key":
+        if tag == "default" and self._open == ["graphml", "key"]:
             self.keys[self._key].default = "".join(self._text).strip()
         elif tag == "data" and self._owner is not None and above in ("graph", "node", "edge"):
             self._owner.data[self._key] = "".join(self._text).strip()

@@ -81,7 +81,8 @@ class Words(Sequence[Vertex]):
     @property
     def rows(self) -> NDArray[Any]:
         """All of them as the rows of an array."""
-        rows = np.empty((len(self), len(self._sizes)), np.uint8 if max(self._sizes) <= 256 else np.int32)
+        # not the smallest type that holds the digits: color functions add and subtract them
+        rows = np.empty((len(self), len(self._sizes)), np.int32)
         rest = np.arange(len(self))
         for at in reversed(range(len(self._sizes))):
             rest, rows[:, at] = np.divmod(rest, self._sizes[at])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -10,7 +11,7 @@ from tinct.errors import ParameterError
 from tinct.graphs.builders import line
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable
 
     from numpy.typing import NDArray
 
@@ -105,6 +106,8 @@ def _positions(source: DatasetGraph, target: DatasetGraph, mapping: Any) -> NDAr
         if not good or not ((mapping >= 0) & (mapping < len(target))).all():
             raise ParameterError("an array mapping needs one target position per source vertex")
         return mapping.astype(np.int64)
+    if not (isinstance(mapping, Mapping) or callable(mapping)):
+        raise ParameterError(f"a mapping must be {{vertex: vertex}}, a function or an array, got {mapping!r:.80}")
     look_up = mapping if callable(mapping) else mapping.__getitem__
     try:
         return np.array([target.position(look_up(vertex)) for vertex in source.vertices], np.int64)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, overload
 
 import numpy as np
 
@@ -53,7 +53,7 @@ class SuitablePair(ABC):
         array([0.2, 0.9])
         """
         values = probabilities(a)
-        return _like(a, self.walk(1, values, 1.0 - values)[0])
+        return _like(self.walk(1, values, 1.0 - values)[0], a)
 
     @overload
     def lower(self, a: float) -> float: ...
@@ -62,7 +62,7 @@ class SuitablePair(ABC):
     def lower(self, a: ArrayLike) -> float | Floats:
         """L(a) = 1 − U(1 − a), the smallest probability a neighbour may have."""
         values = probabilities(a)
-        return _like(a, self.walk(1, 1.0 - values, values)[1])
+        return _like(self.walk(1, 1.0 - values, values)[1], a)
 
     @overload
     def reach(self, distance: int, a: float) -> float: ...
@@ -78,7 +78,7 @@ class SuitablePair(ABC):
         0.7
         """
         values = probabilities(a)
-        return _like((distance, a), self.walk(distance, values, 1.0 - values)[0])
+        return _like(self.walk(distance, values, 1.0 - values)[0], distance, a)
 
     @overload
     def transition(self, a: float) -> float: ...
@@ -93,7 +93,7 @@ class SuitablePair(ABC):
         >>> Privacy("ln 2").transition(0.1)
         2.0
         """
-        return _like(a, self._transition(probabilities(a)))
+        return _like(self._transition(probabilities(a)), a)
 
 
 def probabilities(given: ArrayLike, name: str = "a probability") -> Floats:
@@ -117,7 +117,6 @@ def distances(given: ArrayLike) -> NDArray[np.int64]:
     return values.astype(np.int64)
 
 
-def _like(given: Any, values: Floats) -> float | Floats:
+def _like(values: Floats, *given: ArrayLike) -> float | Floats:
     """A plain float when every argument was a plain number, else the array."""
-    parts = given if isinstance(given, tuple) else (given,)
-    return float(values) if all(np.ndim(part) == 0 for part in parts) else values
+    return float(values) if all(np.ndim(argument) == 0 for argument in given) else values

@@ -140,7 +140,11 @@ class TradeOff(SuitablePair):
         return value, 1.0 - value
 
     def _upper(self, a: Floats) -> Floats:
-        return np.clip(1.0 - self._of(a), a, 1.0)
+        values = self._of(a)
+        # between the points of the grid; written so that NaN fails
+        if not ((values >= -_GRID_TOLERANCE) & (values <= 1 + _GRID_TOLERANCE)).all():
+            raise ParameterError("not a trade-off function: f(a) must lie in [0, 1] for every a in [0, 1]")
+        return np.clip(1.0 - values, a, 1.0)
 
     def _transition(self, a: Floats) -> Floats:
         steps, value = np.zeros(a.shape), a.copy()

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tinct.errors import ParameterError
+from tinct.graphs.weights import vertex_weights
 from tinct.privacy import Privacy
 from tinct.rainbow.extension import boundary_morphism
-from tinct.rainbow.linear import best, finite, prefix_weights
+from tinct.rainbow.linear import best, prefix_weights
 from tinct.rainbow.rows import orders_as_columns, require_rainbow
 
 if TYPE_CHECKING:
@@ -77,15 +78,8 @@ def best_boundary(
 def _prior(graph: DatasetGraph, prior: Any) -> NDArray[np.float64]:
     if prior is None:
         return np.full(len(graph), 1.0 / len(graph))
-    if hasattr(prior, "items"):
-        weights = np.zeros(len(graph))
-        for vertex, weight in prior.items():
-            weights[graph.position(vertex)] = finite(weight, "a weight of the prior")
-    else:
-        try:
-            weights = np.asarray(prior, np.float64)
-        except (TypeError, ValueError):
-            raise ParameterError(f"a prior must be weights of the vertices, got {prior!r:.80}") from None
-    if weights.shape != (len(graph),) or not ((weights >= 0) & np.isfinite(weights)).all() or not weights.sum() > 0:
-        raise ParameterError("a prior needs a finite weight of at least 0 for each vertex, not all 0")
+    weights = vertex_weights(graph, prior, "the weights of a prior")
+    if not weights.any():
+        raise ParameterError("a prior needs a weight above 0")
+    weights = weights / weights.max()  # so that their sum stays finite
     return np.asarray(weights / weights.sum())

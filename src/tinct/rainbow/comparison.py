@@ -51,6 +51,7 @@ def compare(first: Mechanism, second: Mechanism, *, tolerance: float = 1e-12) ->
     aligned = Mechanism(first.graph, second.table_on(first.graph), second.privacy)
     ours, theirs = first.prefixes(), aligned.prefixes()
     gap = np.where(np.abs(ours - theirs) <= tolerance, 0.0, ours - theirs)
+    gap = gap if gap.size else np.zeros((len(gap), 1))  # with one answer there is nothing to tell apart
     leading = gap[np.arange(len(gap)), np.argmax(gap != 0, axis=1)]
     return Comparison(
         _verdict(gap),

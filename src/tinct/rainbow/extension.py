@@ -15,7 +15,7 @@ from tinct.binary.relaxation import one_step
 from tinct.errors import NoOptimum, NotExtendable, ParameterError
 from tinct.graphs import Budget, DatasetGraph, Morphism
 from tinct.mechanism import Mechanism
-from tinct.privacy import Privacy
+from tinct.privacy import Privacy, SuitablePair
 from tinct.programs import PrivateTables
 from tinct.rainbow.rows import at_distance, distribution, from_prefixes, orders_as_columns, require_rainbow
 from tinct.verification import TOLERANCE, verify
@@ -35,7 +35,8 @@ def extend(graph: DatasetGraph, privacy: Any, boundary: Mapping[Any, Any]) -> Me
         graph: A graph whose colours are orders of preference over the answers (or two plain colours).
         privacy: One suitable pair for all edges, or one for each edge.
         boundary: ``{order: distribution}``, the same for all boundary vertices of an order; or
-            ``{vertex: distribution}`` for a set of vertices that meets every edge between different orders.
+            ``{vertex: distribution}`` for a set of vertices that meets every edge between different orders. Keys that
+            are all orders are taken for orders, even if vertices have the same names.
             A distribution is a list in the order of ``graph.outputs`` or ``{answer: probability}``.
 
     Raises:
@@ -107,7 +108,7 @@ def _homogeneous(graph: DatasetGraph, privacy: Any, budget: Budget, rows: Floats
     if budget.layout != UNIFORM:
         fixed = np.where((distance == 0)[:, None], rows[codes], np.nan)
         return _envelope(graph, privacy, budget, fixed)
-    _require_close(graph, privacy, rows)
+    _require_close(graph, budget.pairs[0], rows)
     table = np.empty((len(graph), len(graph.outputs)))
     columns = orders_as_columns(graph)
     for code in np.unique(codes).tolist():
@@ -121,7 +122,7 @@ def _homogeneous(graph: DatasetGraph, privacy: Any, budget: Budget, rows: Floats
     return Mechanism.trusted(graph, table, privacy)
 
 
-def _require_close(graph: DatasetGraph, privacy: Any, rows: Floats) -> None:
+def _require_close(graph: DatasetGraph, privacy: SuitablePair, rows: Floats) -> None:
     """Boundary rows of orders that meet must be close: checked once for each pair of orders."""
     ends, codes, palette = graph.boundary().ends, graph.coloring.codes, graph.coloring.palette
     meeting, first = np.unique(np.sort(codes[ends], axis=1), axis=0, return_index=True)
@@ -197,7 +198,10 @@ def _surely_infeasible(graph: DatasetGraph, privacy: Any, budget: Budget, rows: 
     """On small graphs a linear program tells whether any private mechanism has these rows."""
     if rows.size > _SMALL_PROGRAM or not all(isinstance(pair, Privacy) for pair in budget.pairs):
         return False
-    return PrivateTables(graph, privacy, rows).maximize(np.zeros(rows.shape)) is None
+    try:
+        return PrivateTables(graph, privacy, rows).maximize(np.zeros(rows.shape)) is None
+    except ParameterError:  # ε is too large for a linear program, or the solver gave up: not sure, then
+        return False
 
 
 def _envelope(graph: DatasetGraph, privacy: Any, budget: Budget, rows: Floats) -> Mechanism:

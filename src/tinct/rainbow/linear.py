@@ -132,17 +132,6 @@ def optimum_exists(graph: DatasetGraph, privacy: Any, fixed: Mapping[Any, Any]) 
     return Existence(Case.LOWER, Mechanism(graph, together.table, privacy))
 
 
-def finite(value: Any, what: str) -> float:
-    """A finite number, or a clear refusal."""
-    try:
-        number = float(value)
-    except (TypeError, ValueError):
-        number = math.nan
-    if not math.isfinite(number):
-        raise ParameterError(f"{what} must be a finite number, got {value!r:.80}")
-    return number
-
-
 def prefix_weights(graph: DatasetGraph, utility: str) -> Floats:
     """The weights that ``"truth"`` and ``"prefixes"`` stand for."""
     if utility not in ("truth", "prefixes"):
@@ -178,7 +167,7 @@ def _weights(graph: DatasetGraph, utility: Any) -> Floats:
             if not isinstance(of_answers, Mapping) or not all(answer in graph.outputs for answer in of_answers):
                 raise ParameterError(f"the utility of {vertex!r} must be a mapping from {graph.outputs!r} to weights")
             for answer, weight in of_answers.items():
-                weights[graph.position(vertex), graph.outputs.index(answer)] = finite(weight, "a weight")
+                weights[graph.position(vertex), graph.outputs.index(answer)] = _finite(weight)
     else:
         try:
             weights = np.asarray(utility, np.float64)
@@ -189,6 +178,16 @@ def _weights(graph: DatasetGraph, utility: Any) -> Floats:
     if weights.shape != shape or not np.isfinite(weights).all():
         raise ParameterError(f"a utility needs finite weights, {shape[0]} vertices × {shape[1]} outputs")
     return weights
+
+
+def _finite(weight: Any) -> float:
+    try:
+        number = float(weight)
+    except (TypeError, ValueError, OverflowError):
+        number = math.nan
+    if not math.isfinite(number):
+        raise ParameterError(f"a weight must be a finite number, got {weight!r:.80}")
+    return number
 
 
 def _fixed_rows(graph: DatasetGraph, fixed: Mapping[Any, Any] | None) -> Floats | None:

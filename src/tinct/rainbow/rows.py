@@ -8,14 +8,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tinct.errors import ParameterError
-from tinct.privacy import Privacy
+from tinct.privacy import Privacy, SuitablePair
 from tinct.privacy.differential import TINY
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
     from tinct.graphs import DatasetGraph
-    from tinct.privacy import SuitablePair
 
     Floats = NDArray[np.float64]
 
@@ -57,6 +56,8 @@ def at_distance(privacy: SuitablePair, preferred: ArrayLike, distance: ArrayLike
            [0.4  , 0.45 , 0.15 ],
            [0.7  , 0.225, 0.075]])
     """
+    if not isinstance(privacy, SuitablePair):
+        raise ParameterError(f"privacy must be a Privacy, GaussianDP or TradeOff, got {privacy!r:.80}")
     row = distribution(preferred, range(np.size(preferred)), "the row")
     if len(row) < 2:
         raise ParameterError("the row must have at least two entries: with one answer there is nothing to hide")

@@ -27,10 +27,13 @@ from tinct import (
     mode,
     quantile,
     share,
+    sources,
     threshold,
 )
 from tinct.asking import needed_epsilon, plan
 from tinct.asking.designs import design
+from tinct.exact import Certified
+from tinct.ledger.amounts import cost_epsilon
 from tinct.questions import Counts
 
 YES_NO = [
@@ -200,6 +203,30 @@ def test_a_ledger_is_charged_once_and_remembers(tmp_path):
     assert len(book.history()) == 2
 
 
+@pytest.mark.parametrize("others", [["S"], ["S", "N"], ["N", "S", "E"], [f"ward {at}" for at in range(30)]])
+def test_other_groups_are_another_request(others, tmp_path):
+    """Declared groups are part of the plan, so an answer for some is never shown as the answer for others."""
+    book = Ledger(tmp_path / "budget.db", epsilon=9)
+    data = frame(ward=["N"] * 25 + ["S"] * 25)
+    many = [f"ward {at}" for at in range(29)] + ["last"]
+    for groups in (["N", "S"], many):
+        options = {"by": "ward", "ledger": book, "request": f"poll of {len(groups)}"}
+        first = ask(data, "majority(support)", 1, groups=groups, **options)
+        assert ask(data, "majority(support)", 1, groups=groups, **options).value == first.value
+        with pytest.raises(ParameterError, match="another one"):
+            ask(data, "majority(support)", 1, groups=others, **options)
+    assert len(book.history()) == 2
+
+
+def test_a_source_can_be_asked_again(tmp_path):
+    """What the caller opened stays open, for a plan and for more than one question."""
+    path = tmp_path / "survey.csv"
+    frame().to_csv(path, index=False)
+    with sources.open(path) as survey:
+        assert plan(survey, "majority(support)", epsilon=1).epsilon == "1"
+        assert {ask(survey, "majority(support)", 700).value for _ in range(2)} == {"yes"}
+
+
 def test_a_plan_draws_and_charges_nothing(monkeypatch):
     """Even with entropy gone a plan can be made."""
     monkeypatch.setattr("tinct.exact.sampler.os.urandom", _broken)
@@ -235,6 +262,34 @@ def test_personal_budgets_are_certified_edge_by_edge():
     assert answer.value in ("yes", "no")
 
 
+def test_a_condition_does_not_change_whose_budget_counts(monkeypatch):
+    """Ann, whose budget is 0.5, also has a row with 1 that the condition lets in: she counts as 0.5, and nothing fails.
+
+    The draw gets the numbers of yes by class: Ann's row with 0.5 is left out, so hers is a no, and Ben says yes.
+    """
+    rows = [("Ann", "0.5", "S", "yes"), ("Ann", "1", "N", "yes"), ("Ben", "1", "N", "yes"), ("Cid", "0.5", "N", "no")]
+    data = pd.DataFrame(rows, columns=["who", "budget", "ward", "support"])
+    positions = []
+    monkeypatch.setattr(Certified, "release", lambda _, vertex: positions.append(vertex) or "yes")
+    options = {"epsilon_column": "budget", "budgets": ["0.5", "1"], "neighbors": "replace", "unit": "who", "delta": "0"}
+    for where, expected in (("ward == 'N'", (0, 1)), (None, (1, 1)), ("ward == 'S'", (1, 0))):
+        ask(data, "majority(support)", where=where, **options)
+        assert positions.pop() == expected
+
+
+@pytest.mark.parametrize("names", [["2", "10"], ["ln 2", "1"], ["0.5", "1e-1"], ["1.000000000000000000001", "1"]])
+def test_somebody_with_two_budgets_has_the_smaller(names, monkeypatch):
+    """Of several budgets of one person the smallest counts, by its value, not its text; the largest is charged."""
+    small, large = sorted(names, key=cost_epsilon)
+    data = pd.DataFrame({"who": [1, 1, 2], "budget": [large, small, large], "support": ["no", "yes", "no"]})
+    positions = []
+    monkeypatch.setattr(Certified, "release", lambda _, vertex: positions.append(vertex) or "yes")
+    options = {"epsilon_column": "budget", "budgets": names, "neighbors": "replace", "unit": "who"}
+    answer = ask(data, "majority(support)", **options)
+    assert positions == [(1, 0)]
+    assert cost_epsilon(answer.plan.epsilon) == cost_epsilon(large)
+
+
 def test_personal_budgets_refuse_what_is_too_large():
     """Three classes of hundreds of people each are more datasets than can be certified."""
     data = frame(yes=300, no=300, budget=["1"] * 200 + ["2"] * 200 + ["3"] * 200)
@@ -261,10 +316,15 @@ def test_personal_budgets_refuse_what_is_too_large():
         ({"epsilon": 1, "by": "ward", "neighbors": "replace"}, "add-remove"),
         ({"epsilon": 1, "by": "ward", "groups": []}, "groups must be"),
         ({"epsilon": 1, "by": "ward", "groups": ["a", "a"]}, "groups must be"),
+        ({"epsilon": 1, "by": "ward", "groups": ["a"] * 100_001}, "1 to 100,000 different"),
+        ({"epsilon": 1, "by": "ward", "groups": 7}, "groups must be"),
+        ({"epsilon": 1, "by": "ward", "groups": [["a"]]}, "a literal must be"),
+        ({"epsilon": 1, "by": "ward", "groups": [1]}, "groups must be named by their text"),
         ({"epsilon": 1, "groups": ["a"]}, "need by"),
         ({"epsilon": 1, "delta": 0.1, "by": "ward", "select": 2}, "select must be"),
         ({"epsilon": 1, "request": "x"}, "needs a ledger"),
         ({"epsilon": 1, "epsilon_column": "ward", "budgets": ["1"]}, "replace"),
+        ({"epsilon_column": "ward", "budgets": ["1"], "neighbors": "replace", "delta": "0.1"}, "leave those out"),
         ({"epsilon_column": "ward", "budgets": [], "neighbors": "replace"}, "budgets must list"),
         ({"budgets": ["1"], "epsilon": 1}, "epsilon_column"),
         ({"epsilon": 1, "unit": "persn"}, "no column persn"),
@@ -352,6 +412,10 @@ def test_a_certain_answer_is_free_with_personal_budgets_too():
     data = frame(yes=5, no=0, budget=["1"] * 5)
     options = {"epsilon_column": "budget", "budgets": ["1"], "neighbors": "replace"}
     assert plan(data, "threshold(support == 'yes', at_least=9)", **options).epsilon == "0"
+    assert ask(data, "threshold(support == 'yes', at_least=9)", **options).value == "no"
+    strangers = {**options, "budgets": ["2"]}
+    assert ask(data, "threshold(support == 'yes', at_least=0)", **strangers).value == "yes"
+    assert ask(data, "majority(support)", **strangers).value == "no"
 
 
 @pytest.mark.parametrize("where", [None, "ward == 'N'"])

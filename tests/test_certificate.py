@@ -363,6 +363,11 @@ def test_a_certified_table_proves_itself_when_it_is_made():
     copied = Certified(**{**LINE, "numerators": given})
     given[0] = [4, 0]
     assert copied.rows == LINE["numerators"]
+    names = ["x", "y"]
+    named = Certified(**{**LINE, "vertices": names})
+    names.reverse()
+    assert list(named.vertices) == ["x", "y"]
+    assert named.positions(["y", "x"]).tolist() == [1, 0]
 
 
 @pytest.mark.parametrize(
@@ -371,6 +376,8 @@ def test_a_certified_table_proves_itself_when_it_is_made():
         {"outputs": ("a",)},
         {"outputs": ("a", "b", "c")},
         {"outputs": ("a", "a")},
+        {"vertices": ["x", "x"]},
+        {"vertices": ("x", "x", "y"), "numerators": [[4, 0], [3, 1], [2, 2]], "ends": np.array([[1, 2]])},
         {"numerators": [[3, 1]]},
         {"numerators": [[3.0, 1.0], [2, 2]]},
         {"numerators": np.array([[3.0, 1.0], [2.0, 2.0]])},

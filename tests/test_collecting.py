@@ -195,7 +195,50 @@ def test_unknown_values_are_refused_without_naming_them(values):
     assert "CANARY" not in str(caught.value)
 
 
+@pytest.mark.parametrize("symbols", [None, ["a", "b", "c"], [1.5, 2.5, 3.5], ["a", 1, 2.5], [(1, 2), "b", 2**70]])
+def test_arrow_cells_that_cannot_be_read_like_the_symbols_are_unknown(symbols):
+    """Arrow's own errors quote a cell; whatever the types, unknown cells are refused without a word, or stand in."""
+    pa, pl = pytest.importorskip("pyarrow"), pytest.importorskip("polars")
+    mechanism = local.randomized_response(3, 1, symbols=symbols)
+    first = mechanism.symbols[0]
+    strange = [["CANARY"], [b"CANARY\xff"], [["CANARY"]], [0.123456], [2**62], ["CANARY", None]]
+    for column in [*map(pa.array, strange), pa.chunked_array([["CANARY"]]), pl.Series(["CANARY"])]:
+        with pytest.raises(ParameterError) as caught:
+            mechanism.privatize(column)
+        for error in (caught.value, caught.value.__context__):
+            assert not any(secret in str(error) for secret in ("CANARY", "0.123456", str(2**62)))
+        assert codes_of(mechanism.symbols, column, missing=first).tolist() == [0] * len(column)
+
+
+def test_blank_and_strange_cells_of_frames_and_arrays_are_unknown():
+    """A list in a cell of pandas is no error of pandas, and what lies under the mask of an array is not read."""
+    pd = pytest.importorskip("pandas")
+    assert codes_of(("a", "b"), pd.Series([["b"], "b", {}, None]), missing="a").tolist() == [0, 1, 0, 0]
+    masked = np.ma.masked_array([1, 2, 1], [True, False, False])
+    assert codes_of((0, 1, 2), masked, missing=0).tolist() == [0, 2, 1]
+    assert codes_of(("a", "b"), np.ma.masked_array(["b", "b"], [True, False]), missing="a").tolist() == [0, 1]
+    with pytest.raises(ParameterError, match="position 0"):
+        local.randomized_response(3, 1).privatize(masked)
+
+
+def test_arrow_cells_are_read_like_the_symbols():
+    """The text 1 is the symbol 1, also beside a cell that is no number."""
+    pa = pytest.importorskip("pyarrow")
+    assert codes_of((0, 1, 2), pa.array(["1", "x", None, "2"]), missing=0).tolist() == [1, 0, 0, 2]
+    assert codes_of(("0", "1"), pa.array([1, 0])).tolist() == [1, 0]
+    assert codes_of(("a", 7), pa.array(["a", "7"]), missing="a").tolist() == [0, 0]
+
+
 # estimates
+
+
+@pytest.mark.parametrize("build", [local.subset_selection, local.unary_encoding, local.local_hashing])
+def test_reports_that_tell_nothing_are_not_estimated_from(build):
+    """An ε below the grid's resolution leaves reports that do not depend on the answer: private, and of no use."""
+    mechanism = build(4, "1e-25")
+    reports = mechanism.privatize([0, 1, 2])
+    with pytest.raises(ParameterError, match="tell nothing"):
+        mechanism.estimate(reports)
 
 
 @pytest.mark.parametrize("name", ["randomized response", "subset selection", "unary encoding", "geometric"])
@@ -325,6 +368,9 @@ def test_edited_files_are_refused(tmp_path):
     fields = json.loads(text)
     own = int(fields["randomiser"]["own"])
     edits = [
+        lambda f: f.update(p0=[1, 0, 0, 0, 0], p1=None),
+        lambda f: (f.update(p0=[1, 0, 0, 0, 0]), f.pop("p1")),
+        lambda f: f.update(utility={"kl": 1}),
         lambda f: f["randomiser"].update(own=str(own + 1)),
         lambda f: f["randomiser"].update(own=str(own + 4), other=str(int(f["randomiser"]["other"]) - 1)),
         lambda f: f["randomiser"].update(own=own),

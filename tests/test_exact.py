@@ -142,9 +142,6 @@ def test_few_units_never_grow():
     assert pair.reach(10**6, 5) == 5
     assert pair.upper(9) == 9
     assert pair.upper(10) == 11
-    assert pair.least_source == 10
-    assert GridPair(2**62, Fraction(1), 0).least_source == 2**62
-    assert GridPair(2**62, Fraction(11, 10), 1).least_source == 0
 
 
 def test_growth_beyond_the_grid_changes_nothing():

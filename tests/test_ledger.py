@@ -116,6 +116,19 @@ def test_a_logarithm_costs_more_and_grants_less():
     assert exact_text(cost_epsilon("ln 2")).startswith("0.69314718055994530941723212145817656")
 
 
+@pytest.mark.parametrize("epsilon", ["ln 3", Fraction(1, 3**60)])
+def test_the_whole_of_a_budget_fits_it_and_only_its_plain_sum_is_rounded_down(path, epsilon):
+    """The same number fits itself although it is kept from below; the order's sum, which others join, is not."""
+    ledger = Ledger(path, epsilon, "1e-6", composition="advanced", slack="1e-6")
+    entry = ledger.charge(lambda: "yes", epsilon=epsilon)
+    assert entry.epsilon == ledger.spent().epsilon == budget_epsilon(epsilon) < cost_epsilon(epsilon)
+    with contextlib.closing(sqlite3.connect(path)) as raw:
+        used, details = raw.execute("SELECT used, details FROM tinct_totals, tinct_scopes").fetchone()
+    order = Fraction(json.loads(details)["order"])
+    assert Fraction(json.loads(used)["order"]) == order_cost(cost_epsilon(epsilon), order)
+    assert ledger.audit() == 1
+
+
 @given(st.fractions(), st.integers(1, 10**80))
 def test_long_rationals_are_rounded_to_the_safe_side(value, factor):
     """Rounding changes an amount by at most 10^−60, up for costs and down for budgets, and short ones not at all."""

@@ -942,7 +942,7 @@ def test_command_refuses_bad_input(survey, tmp_path):
     with pytest.raises(FileError, match=r"bad\.csv: line 3: expected a number"):
         run("design", bad, "-e", 1)
     bad.write_text("name,x\na,0.5\n", encoding="utf-8")
-    with pytest.raises(FileError, match="columns must be symbol, p0, p1"):
+    with pytest.raises(FileError, match="columns must be p0 and p1, or prior"):
         run("design", bad, "-e", 1)
     for arguments, message in (
         (("design", "-e", 1), "no distributions"),

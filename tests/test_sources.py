@@ -271,6 +271,26 @@ def test_a_person_counts_as_true_if_any_of_their_rows_is(tmp_path):
         )
 
 
+def test_of_listed_groups_a_person_is_in_the_first_of_the_list(tmp_path):
+    """Rather than in the first by text, and there in the first class; whoever else is in the data changes nothing."""
+    rows = [
+        ("A", "2", "no"),
+        ("A", "10", "yes"),
+        ("B", "10", "yes"),
+        ("B", "x", "no"),
+        ("C", None, "no"),
+        (None, "2", "yes"),
+    ]
+    path = tmp_path / "rows.csv"
+    path.write_text("who,g,s\n" + "".join(f"{who or ''},{g or ''},{s}\n" for who, g, s in rows))
+    with sources.open(path) as source:
+        found = [
+            source.count_by(majority("s"), "g", unit="who", groups=["2", "10"], listed=way) for way in (True, False)
+        ]
+    assert [counts.classes.tolist() for counts in found] == [[[0, 1], [1, 0]], [[0, 0], [2, 0]]]
+    assert [(counts.rows, counts.missing.tolist()) for counts in found] == [(3, [0, 0])] * 2
+
+
 def test_yes_and_no_are_read_from_a_stated_list(tmp_path):
     path = tmp_path / "words.csv"
     words = [*YES_WORDS, *NO_WORDS, "yess", "ja", "on", "2", "-1", "tru", "10", "01", "+1", "nan", "NULL"]
@@ -335,6 +355,22 @@ def test_dates_compare_as_iso_text():
     for column in ("d", "t"):
         counts = source.count(exists(f"{column} >= '2024-01-01'"))
         assert counts.classes[0] == (1 if column == "d" else 2)
+
+
+@pytest.mark.parametrize("zone", [None, "UTC"])
+@pytest.mark.parametrize("unit", ["s", "ms", "us"])
+def test_moments_beyond_the_engine_are_missing_and_no_error(unit, zone):
+    """One person's moment in a million years does not decide whether there is an answer for the others."""
+    near = 86_400 * {"s": 1, "ms": 10**3, "us": 10**6}[unit]
+    moments = pa.array([near, 2**63 - 1, -(2**63) + 1, None], pa.timestamp(unit, zone))
+    table = pa.table({"t": moments, "s": ["yes", "yes", "no", "no"]})
+    for data in (table, table.to_pandas(), *([] if unit == "s" else [pl.from_arrow(table)])):  # Polars has no seconds
+        with sources.open(data) as source:
+            assert source.count(majority("s")).classes == (2, 2)
+            assert source.count(exists("t > '1970-01-01'")).missing == 3
+            groups = source.count_by(majority("s"), "t")
+            assert (groups.rows, groups.classes.tolist()) == (4, [[1, 0]])
+            assert source.count(majority("s"), unit="t").rows == 1
 
 
 # the schema is public and checked

@@ -163,8 +163,8 @@ MUTANTS = (
     Mutant(
         "a condition shapes the public sizes of classes",
         _PERSONAL,
-        "            counts if where is None else source.count_by",
-        "            counts if True else source.count_by",
+        "source.count_by(self._counted(where), self.column, unit=unit,",
+        "source.count_by(self.question, self.column, where=where, unit=unit,",
         ("test_mutants.py::test_conditions_do_not_shape_public_numbers",),
     ),
 )

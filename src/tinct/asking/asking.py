@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
@@ -21,6 +22,7 @@ from tinct.questions.words import Mode
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+    from contextlib import AbstractContextManager
 
     from tinct.sources import Source
 
@@ -54,7 +56,8 @@ def ask(
     """Answer a question about people's data with the mechanism that no other private mechanism beats.
 
     Args:
-        data: A path (.csv, .tsv, .parquet, .jsonl), a pandas or Polars frame, an Arrow table, a DuckDB relation.
+        data: A path (.csv, .tsv, .parquet, .jsonl), a pandas or Polars frame, an Arrow table, a DuckDB relation, or
+            what ``sources.open`` made of one, which stays open.
         question: A question such as ``majority("support")``, or its text.
         epsilon: ε of the whole answer, such as ``"0.5"`` or ``"ln 2"``.
         delta: δ of the whole answer.
@@ -83,7 +86,7 @@ def ask(
         question, epsilon=epsilon, delta=delta, by=by, unit=unit, neighbors=neighbors, where=where, groups=groups,
         select=select, lean=lean, epsilon_column=epsilon_column, budgets=budgets,
     )  # fmt: skip
-    with sources.open(data) as source:
+    with _opened(data) as source:
         ready = _prepare(asked, source, progress)
         return charged(ready.plan, ready.draw, ready.cost, ledger, request, scope, who)
 
@@ -96,8 +99,13 @@ def plan(data: Any, question: Question | str, *, progress: Any = None, **options
     0.75
     """
     asked = Request.of(question, **options)
-    with sources.open(data) as source:
+    with _opened(data) as source:
         return _prepare(asked, source, progress).plan
+
+
+def _opened(data: Any) -> AbstractContextManager[Source]:
+    """The rows; a source of the caller's stays open for the next question."""
+    return nullcontext(data) if isinstance(data, sources.Source) else sources.open(data)
 
 
 @dataclass(frozen=True)

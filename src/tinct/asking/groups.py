@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
+from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
 from tinct import exact
@@ -11,6 +13,7 @@ from tinct.ledger.amounts import ln_below
 from tinct.privacy import Privacy
 from tinct.privacy.amounts import Amount, fraction_text, rational
 from tinct.questions.words import Exists
+from tinct.sources.source import MAX_GROUPS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -19,7 +22,7 @@ if TYPE_CHECKING:
     from tinct.asking.designs import GroupDesign
     from tinct.questions import GroupCounts, Question
 
-MAX_DECLARED = 1_000_000
+_SHOWN = 20
 
 
 @dataclass(frozen=True)
@@ -59,7 +62,11 @@ class Groups:
         """What is said about the groups in public."""
         once = f"each person is in one group of {by!r} only, so the budget is spent once for all groups together"
         if self.selecting is None:
-            return (once, "rows in groups that were not declared are in no group; a declared group may be empty")
+            listed = _listed(self.declared or ())
+            return (
+                once,
+                f"there is an answer for each of {listed}, also if nobody is in it; other rows are in no group",
+            )
         epsilon, delta = (
             fraction_text(value) for value in (self.selecting.exact_epsilon.value, self.selecting.exact_delta)
         )
@@ -89,8 +96,18 @@ def _rational_epsilon(privacy: Privacy) -> Fraction:
     return ln_below(amount.value) if amount.is_log else amount.value
 
 
+def _listed(groups: Sequence[str]) -> str:
+    """The groups by name; of many the first, and a digest of all, so that no two lists read alike."""
+    names = ", ".join(repr(name) for name in groups[:_SHOWN])
+    if len(groups) <= _SHOWN:
+        return f"the groups {names}"
+    digest = sha256(json.dumps(groups).encode()).hexdigest()
+    return f"the {len(groups):,} groups {names}, … (SHA-256 {digest})"
+
+
 def _distinct(groups: Sequence[str]) -> tuple[str, ...]:
-    names = tuple(groups) if not isinstance(groups, str) else ()
-    if not names or len(set(names)) != len(names) or len(names) > MAX_DECLARED:
-        raise ParameterError(f"groups must be a list of 1 to {MAX_DECLARED:,} different names")
+    names = () if isinstance(groups, str) or not hasattr(groups, "__iter__") else tuple(groups)
+    texts = [name for name in names if isinstance(name, str)]  # others are refused when they are looked for
+    if not names or len(set(texts)) != len(texts) or len(names) > MAX_GROUPS:
+        raise ParameterError(f"groups must be a list of 1 to {MAX_GROUPS:,} different names")
     return names

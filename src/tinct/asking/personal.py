@@ -16,7 +16,11 @@ from tinct import exact, graphs
 from tinct.asking.accuracy import Accuracy, accuracy
 from tinct.asking.designs import CertainDesign
 from tinct.errors import ParameterError
+from tinct.ledger.amounts import cost_epsilon
 from tinct.privacy import Privacy
+from tinct.privacy.amounts import rational
+from tinct.questions import Condition, parse_predicate
+from tinct.questions.predicates import PREDICATES, And
 from tinct.questions.words import Exists, YesNo
 
 if TYPE_CHECKING:
@@ -52,12 +56,15 @@ class Personal:
             raise ParameterError("personal budgets are for majority, threshold, share, median and quantile")
         if neighbors != "replace" or by is not None:
             raise ParameterError("personal budgets need neighbors='replace' (classes are public), and no groups")
-        if epsilon is not None or delta != 0:
+        if epsilon is not None or rational(delta, "delta"):
             raise ParameterError("personal budgets take the place of epsilon and delta: leave those out")
         names = tuple(str(budget).strip() for budget in budgets or ())
         if not 1 <= len(names) <= 8 or len(set(names)) != len(names):
             raise ParameterError("budgets must list 1 to 8 different values of epsilon, such as ['0.5', '1']")
-        pairs = sorted(zip((Privacy(name) for name in names), names, strict=True), key=lambda pair: pair[0].epsilon)
+        # by what the ledger would charge: floats could not tell which of two close ones is the larger
+        pairs = sorted(
+            zip(map(Privacy, names), names, strict=True), key=lambda pair: cost_epsilon(pair[0].exact_epsilon)
+        )
         return cls(question, column, tuple(pair for pair, _ in pairs), tuple(name for _, name in pairs))
 
     @property
@@ -75,15 +82,16 @@ class Personal:
         )
 
     def prepare(self, source: Source, where: Any, unit: Any, progress: Any) -> tuple[Design, Any]:
-        """Count each class, and design on the box of the classes."""
-        counts = source.count_by(self.question, self.column, where=where, unit=unit, groups=self.names)
-        everybody = (
-            counts if where is None else source.count_by(self.question, self.column, unit=unit, groups=self.names)
-        )
-        sizes = (everybody.classes.sum(axis=1) + everybody.missing).tolist()  # public, so `where` must not shape them
+        """Count each class, and design on the box of the classes.
+
+        Whom ``where`` leaves out is a no rather than nobody: classes and their sizes are public, so it must not shape
+        them. Somebody with rows of several budgets is in the class of the smallest.
+        """
+        counts = source.count_by(self._counted(where), self.column, unit=unit, groups=self.names, listed=True)
+        sizes = (counts.classes.sum(axis=1) + counts.missing).tolist()
         need = self._needed(sum(sizes))
         if not 0 < need <= sum(sizes):
-            return CertainDesign("yes" if need <= 0 and sum(sizes) else "no"), None
+            return CertainDesign("yes" if need <= 0 else "no"), None
         points = math.prod(size + 1 for size in sizes)
         if points > MAX_POINTS:
             raise ParameterError(
@@ -103,6 +111,12 @@ class Personal:
         return PersonalDesign(certified, need, kept[0], self.names[present[0]]), tuple(
             int(counts.classes[at, 0]) for at in present
         )
+
+    def _counted(self, where: Any) -> Condition:
+        asked = self.question.counted
+        if where is None:
+            return asked
+        return Condition(And((where if isinstance(where, PREDICATES) else parse_predicate(where), asked.predicate)))
 
     def _needed(self, n: int) -> int:
         """How many yes are needed, if everybody else counts as a no."""

@@ -55,6 +55,7 @@ class Certified:
     def __post_init__(self) -> None:
         if len(set(self.outputs)) != len(self.outputs):
             raise ParameterError("outputs must be distinct")
+        object.__setattr__(self, "vertices", _named(self.vertices))
         object.__setattr__(self, "numerators", as_units(self.numerators, self.denominator))
         if self.numerators.shape[1] != len(self.outputs):
             raise ParameterError(f"every row must have {len(self.outputs)} entries, one for each output")
@@ -92,7 +93,8 @@ class Certified:
         own = self.vertices
         if isinstance(vertices, np.ndarray) and vertices.ndim != 1:
             raise ParameterError(f"datasets must be given as one list, not as an array of {vertices.ndim} dimensions")
-        if isinstance(own, range) and isinstance(vertices, np.ndarray) and vertices.dtype.kind in "iu":
+        counted = isinstance(own, range) and own.step == 1
+        if counted and isinstance(vertices, np.ndarray) and vertices.dtype.kind in "iu":
             low, high = own[0], own[-1]
             # a narrower type could not hold the ends of the range, or the differences below
             if vertices.dtype != np.uint64 and max(-low, high) < _LARGEST_WORD:
@@ -219,9 +221,13 @@ def _frozen(array: NDArray[Any]) -> NDArray[Any]:
     return array
 
 
-def named(vertices: Sequence[Any]) -> Sequence[Any]:
-    """Vertices that know their positions."""
-    return vertices if isinstance(vertices, range) or not isinstance(vertices, list | tuple) else Names(vertices)
+def _named(vertices: Sequence[Any]) -> Sequence[Any]:
+    """Vertices that know their positions and stay as they were when the proof was made."""
+    if not isinstance(vertices, list | tuple):
+        return vertices  # a range, or names of a graph: distinct, and nobody changes them
+    if len(set(vertices)) != len(vertices):
+        raise ParameterError("vertices must be distinct: a dataset has one row")
+    return Names(vertices)
 
 
 def _stranger(certified: Certified) -> ParameterError:

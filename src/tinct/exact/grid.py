@@ -66,11 +66,6 @@ class GridPair:
             low, high = (middle, high) if middle <= self.upper(self.total - middle) else (low, middle - 1)
         return low
 
-    @property
-    def least_source(self) -> Fraction:
-        """Sources should be far above this many units: fewer never grow (docs/theory.md §5)."""
-        return Fraction(0) if self.shift else 1 / (self.growth - 1) if self.growth > 1 else Fraction(self.total)
-
 
 def units(bits: Any = DEFAULT_BITS, total: Any = None) -> int:
     """The number of units in a row: 2^bits, or ``total`` if given."""

@@ -207,17 +207,17 @@ class Ledger:
             raise ParameterError(f"partition {charge.partition!r} is not declared: use add_partition first")
         usage = Usage.read(session, scope, charge.partition, charge.groups)
         rule = rule_of(scope)
-        if not usage.used["epsilon"] and as_written(asked) == scope.written and charge.epsilon > scope.epsilon:
-            # the whole of a budget such as ln 3 in one charge: the same number, kept from below and charged from above
-            charge = replace(charge, epsilon=scope.epsilon, points=((scope.epsilon, charge.delta),))
         after = self._checked(usage, rule, scope, charge, asked)
         answer = _recordable(draw())
-        return after.record(session, charge, answer)
+        return after.record(session, replace(charge, epsilon=after.cost["epsilon"]), answer)
 
     def _checked(self, usage: Usage, rule: Rule, scope: Scope, charge: Charge, asked: Any) -> Usage:
         """What is used after the charge, if that fits the budget."""
+        whole = not usage.used["epsilon"] and as_written(asked) == scope.written
         for cost in rule.costs(charge.epsilon, charge.delta, charge.points):
-            after = usage.plus(cost)
+            # the whole of a budget such as ln 3 in one charge: the same number, kept from below and charged from above.
+            # Only in the plain sum, which is then used up: other amounts are added to, and stay rounded up
+            after = usage.plus({**cost, "epsilon": scope.epsilon} if whole else cost)
             if rule.fits(after.used):
                 return after
         left = rule.left(usage.used)

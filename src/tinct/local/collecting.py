@@ -88,32 +88,59 @@ def codes_of(symbols: Sequence[Any], values: Any, missing: Any = None) -> NDArra
 
 def _codes(symbols: Sequence[Any], values: Any) -> NDArray[np.int64]:
     library = type(values).__module__.split(".")[0]
-    if library == "polars":
-        values, library = values.to_arrow(), "pyarrow"
-    if library == "pyarrow":
-        import pyarrow as pa
-        import pyarrow.compute as pc
-
-        places = pc.index_in(values.cast(pa.array(symbols).type), value_set=pa.array(symbols))
-        return np.asarray(pc.fill_null(places, -1)).astype(np.int64)
+    if library in ("polars", "pyarrow"):
+        return _arrow_codes(symbols, values.to_arrow() if library == "polars" else values)
     if library == "pandas":
         import pandas as pd
 
-        return np.asarray(pd.Index(symbols).get_indexer(pd.Index(values)), np.int64)
+        try:
+            return np.asarray(pd.Index(symbols).get_indexer(pd.Index(values)), np.int64)
+        except TypeError:  # a list in a cell, or the like
+            return _looked_up(symbols, list(values))
     try:
         column = np.asarray(values)
     except ValueError:  # rows of unequal length
         raise ParameterError("values must be one column, got cells that hold several values") from None
     if column.ndim != 1:
         raise ParameterError(f"values must be one column, got shape {column.shape}")
+    if isinstance(values, np.ma.MaskedArray):  # what is under a mask is nobody's answer
+        return np.where(np.ma.getmaskarray(values), -1, _codes(symbols, column))
     if column.dtype.kind in "iu" and symbols == tuple(range(len(symbols))):
         if column.dtype == np.int64 and len(column) and column.min() >= 0 and column.max() < len(symbols):
             return column
         inside = (column >= 0) & (column < len(symbols))
         return np.where(inside, column, -1).astype(np.int64)
+    return _looked_up(symbols, column.tolist() if isinstance(values, np.ndarray) else list(values))
+
+
+def _arrow_codes(symbols: Sequence[Any], values: Any) -> NDArray[np.int64]:
+    """The same for an Arrow array: its cells are read like the symbols, so that the text "1" is the symbol 1."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    try:
+        known = pa.array(symbols)
+    except (pa.ArrowException, OverflowError):  # symbols of several kinds, for which Arrow has no type
+        return _looked_up(symbols, values.to_pylist())
+    try:
+        cells = values.cast(known.type)
+    except pa.ArrowException:  # it would quote the first cell that cannot be read so: find them one at a time
+        cells = pa.array([_cast(cell, known.type) for cell in values], known.type)
+    return np.asarray(pc.fill_null(pc.index_in(cells, value_set=known), -1)).astype(np.int64)
+
+
+def _cast(cell: Any, kind: Any) -> Any:
+    import pyarrow as pa
+
+    try:
+        return cell.cast(kind).as_py()
+    except (pa.ArrowException, ValueError):
+        return None
+
+
+def _looked_up(symbols: Sequence[Any], values: list[Any]) -> NDArray[np.int64]:
     place = {symbol: at for at, symbol in enumerate(symbols)}
-    listed = column.tolist() if isinstance(values, np.ndarray) else list(values)
-    return np.fromiter((_lookup(place, value) for value in listed), np.int64, len(listed))
+    return np.fromiter((_lookup(place, value) for value in values), np.int64, len(values))
 
 
 def _lookup(place: dict[Any, int], value: Any) -> int:

@@ -121,9 +121,12 @@ def estimate_from(
 def require_estimable(mechanism: LocalMechanism) -> None:
     """Refuse mechanisms whose reports do not determine all frequencies, and name one that works."""
     randomiser = mechanism.randomiser
-    if randomiser.chances is not None:
-        return
     k = len(mechanism.symbols)
+    if randomiser.chances is not None:
+        own, other = randomiser.chances
+        if own == other:
+            raise ParameterError(f"{mechanism.name} at epsilon = {mechanism.epsilon:.6g} has reports that tell nothing")
+        return
     rank = randomiser.count if isinstance(randomiser, CellRandomiser) else np.linalg.matrix_rank(_matrix(randomiser))
     if rank < k:
         raise ParameterError(

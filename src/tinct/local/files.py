@@ -84,11 +84,12 @@ def _mechanism(read: dict[str, Any]) -> LocalMechanism:
         randomiser.prove()
     except NotPrivate as error:
         raise FileError(f"the randomiser is not private: {error}") from None
-    hypotheses = None if read.get("p0") is None else Hypotheses.parse(read["p0"], read["p1"], symbols)
-    value = read.get("value")
+    hypotheses = None if read.get("p0") is None else Hypotheses.parse(read["p0"], read.get("p1"), symbols)
+    value, utility = read.get("value"), read.get("utility")
     mechanism = LocalMechanism(
         name=_text(read["name"], "name"), budget=budget, channel=_channel(randomiser, budget), symbols=symbols,
-        exact_delta=delta, utility=read.get("utility"), value=value if type(value) is float else None,
+        exact_delta=delta, utility=None if utility is None else _text(utility, "utility"),
+        value=value if type(value) is float else None,
         hypotheses=hypotheses, note=_text(read.get("note", ""), "note"),
     )  # fmt: skip
     mechanism.__dict__["randomiser"] = randomiser  # the very units of the file, not ones computed again
@@ -122,17 +123,14 @@ class _Fields:
 
     def __init__(self, fields: dict[str, Any], growth: Fraction, epsilon: str) -> None:
         self.fields = dict(fields)
-        self.start = (self._number("size"), self.units("denominator"), growth, epsilon)
+        self.start = (self.number("size"), self.units("denominator"), growth, epsilon)
         self.fields.pop("kind")
 
-    def _number(self, name: str) -> int:
+    def number(self, name: str) -> int:
         value = self.fields.pop(name, None)
         if type(value) is not int or not 0 <= value < 2**40:
             raise ParameterError(f"randomiser: {name} must be a whole number")
         return value
-
-    def number(self, name: str) -> int:
-        return self._number(name)
 
     def units(self, name: str) -> int:
         return _whole(self.fields.pop(name, None), name)

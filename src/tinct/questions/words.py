@@ -55,6 +55,11 @@ class Question(ABC):
 class YesNo(Question):
     """A question answered by yes or no, from the numbers T of true and F of false rows."""
 
+    @property
+    @abstractmethod
+    def counted(self) -> Condition:
+        """Rows for which something is true, and for which it is false."""
+
     @abstractmethod
     def _weights(self) -> tuple[int, int, int]:
         """The gain of a true row, the loss of a false one, and the bar: yes if gain·T − loss·F ≥ bar."""

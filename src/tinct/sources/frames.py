@@ -9,6 +9,9 @@ from tinct.questions.predicates import require_column
 from tinct.sources.columns import CELL, Column, kind_of_type
 from tinct.sources.engine import pyarrow
 
+_TICKS = {"s": 1, "ms": 10**3, "us": 10**6}  # in a second; nanoseconds cannot be far away
+_MOST_SECONDS = 9 * 10**12  # about 285,000 years from 1970, where microseconds nearly fill 64 bits
+
 
 def from_pandas(frame: Any) -> tuple[Any, tuple[str, ...], frozenset[int]]:
     """An Arrow table, the names of its columns, and the places of columns whose cells are text to be read."""
@@ -24,7 +27,7 @@ def from_pandas(frame: Any) -> tuple[Any, tuple[str, ...], frozenset[int]]:
             read.add(at)
         arrays.append(array)
     names = names_of(frame.columns)
-    return arrow.table(arrays, names=_internal(len(names))), names, frozenset(read)
+    return _reachable(arrow.table(arrays, names=_internal(len(names)))), names, frozenset(read)
 
 
 def from_polars(frame: Any) -> tuple[Any, tuple[str, ...], frozenset[int]]:
@@ -45,7 +48,7 @@ def from_arrow(table: Any) -> tuple[Any, tuple[str, ...], frozenset[int]]:
     if not isinstance(table, arrow.Table):
         raise ParameterError("Arrow data must be a Table or a RecordBatch: read a reader or dataset into a Table first")
     names = names_of(table.column_names)
-    return table.rename_columns(_internal(len(names))), names, frozenset()
+    return _reachable(table.rename_columns(_internal(len(names)))), names, frozenset()
 
 
 def names_of(labels: Any) -> tuple[str, ...]:
@@ -69,6 +72,22 @@ def columns_of(names: tuple[str, ...], types: list[str], read: frozenset[int]) -
 
 def _internal(count: int) -> list[str]:
     return [f"c{at}" for at in range(count)]
+
+
+def _reachable(table: Any) -> Any:
+    """The table without moments so far away that the engine, which counts microseconds, would fail on them."""
+    arrow = pyarrow()
+    import pyarrow.compute as pc
+
+    for at, field in enumerate(table.schema):
+        per_second = _TICKS.get(field.type.unit) if arrow.types.is_timestamp(field.type) else None
+        if per_second is None:
+            continue
+        ticks, most = table.column(at).cast(arrow.int64()), _MOST_SECONDS * per_second
+        near = pc.and_(pc.greater(ticks, -most), pc.less(ticks, most))
+        if not pc.all(near).as_py():
+            table = table.set_column(at, field, pc.if_else(near, table.column(at), arrow.scalar(None, field.type)))
+    return table
 
 
 def _typed(arrow: Any, series: Any) -> Any:

@@ -77,6 +77,7 @@ class Source:
         where: str | Predicate | None = None,
         unit: str | None = None,
         groups: Any = None,
+        listed: bool = False,
     ) -> GroupCounts:
         """The same for each value of the column ``by``, in one pass; rows without a value there are in no group.
 
@@ -87,8 +88,10 @@ class Source:
             unit: the column that names persons; one row of each person is kept, over all groups together.
             groups: the groups to report, in this order, whether anybody is in them or not; rows of others are in no
                 group. If left out, the groups found, in the order of their text.
+            listed: a person with rows in several groups is in the first in the order of ``groups``, which should be
+                few, rather than in the order of their text.
         """
-        plan = _plan(what, where, unit, require_column(by), groups)
+        plan = _plan(what, where, unit, require_column(by), groups, listed=listed)
         statement = Statement(plan, self._schema)
         return group_counts_of(plan, self._engine.arrays(statement.text(self._scan(statement.columns))))
 
@@ -108,7 +111,7 @@ class Source:
         return f"<Source: {self.name}, {len(self.columns):,} columns>"
 
 
-def _plan(what: Any, where: Any, unit: Any, by: Any, groups: Any) -> Plan:
+def _plan(what: Any, where: Any, unit: Any, by: Any, groups: Any, *, listed: bool = False) -> Plan:
     counted = what.counted if isinstance(what, Question) else what
     if not isinstance(counted, Condition | Categories):
         raise ParameterError(f"what must be a question, got {type(what).__name__}")
@@ -121,4 +124,4 @@ def _plan(what: Any, where: Any, unit: Any, by: Any, groups: Any) -> Plan:
         groups = literals(groups, "groups", at_most=MAX_GROUPS)
         if not isinstance(groups[0], str):
             raise ParameterError("groups must be named by their text, such as ['N', 'S'] or ['1', '2']")
-    return Plan(counted, where, unit, by, groups)
+    return Plan(counted, where, unit, by, groups, listed)

@@ -121,9 +121,10 @@ class SparkSource(Source):
         where: Any = None,
         unit: str | None = None,
         groups: Any = None,
+        listed: bool = False,
     ) -> GroupCounts:
         """The same for each group, in one pass; see Source.count_by."""
-        plan = _plan(what, where, unit, by, groups)
+        plan = _plan(what, where, unit, by, groups, listed=listed)
         reading = _Reading(plan, self._schema)
         found = guarded("counting groups", lambda: reading.grouped(self._frame).toArrow())
         labels = found.column("label").to_pylist()
@@ -179,10 +180,15 @@ class _Reading:
             # a person counts once: in the first of their groups, and there in the first class
             least = f.coalesce(f.min("class"), f.lit(-1)).alias("class")
             rows = rows.where("person IS NOT NULL").groupBy("person", "label").agg(least)
-            rows = rows.groupBy("person").agg(f.min_by("class", "label").alias("class"), f.min("label").alias("label"))
+            order = self._place(f.col("label")) if self.plan.listed else f.col("label")
+            rows = rows.groupBy("person").agg(*(f.min_by(name, order).alias(name) for name in ("class", "label")))
         counts = [f.count(f.when(f.col("class") == at, 1)).alias(f"n{at}") for at in range(self.plan.what.size)]
         missing = f.count(f.when(f.coalesce(f.col("class"), f.lit(-1)) < 0, 1)).alias("missing")
         return rows.groupBy("label").agg(*counts, missing, f.count(f.lit(1)).alias("many"))
+
+    def _place(self, label: Any) -> Any:
+        f = _functions()
+        return f.coalesce(*(f.when(label == each, at) for at, each in enumerate(self.plan.groups or ())))
 
     def _declared(self, rows: Any) -> Any:
         """Rows of groups that were not declared are in no group."""

@@ -26,6 +26,19 @@ _HINTS = (
         "no module named",
         "a Python worker lacks a module: install tinct on every executor, and let PYSPARK_PYTHON name its Python",
     ),
+    (
+        "python_version_mismatch",
+        "the executors have another version of Python than the driver: let PYSPARK_PYTHON name the same one everywhere",
+    ),
+    (
+        "package_version",
+        "pyarrow or pandas is too old for this version of Spark: install them with `pip install -U 'tinct[spark]'`",
+    ),
+    ("package_not_installed", f"a package is missing: {_INSTALL}"),
+    (
+        "no filesystem for scheme",
+        "Spark does not know this kind of address: start it with the package for it (spark.jars.packages)",
+    ),
     ("checkpoint block", "an executor was lost together with intermediate results: start the job again"),
     ("python worker exited", "a Python worker died, as often as Spark allows: nothing was published"),
     ("python_worker", "a Python worker died or was unusable: nothing was published"),

@@ -25,13 +25,18 @@ _OPERATORS = {"==": "=", "!=": "<>", "<": "<", "<=": "<=", ">": ">", ">=": ">="}
 
 @dataclass(frozen=True)
 class Plan:
-    """What is to be counted: classes, among which rows, of whom, and in which groups."""
+    """What is to be counted: classes, among which rows, of whom, and in which groups.
+
+    A person with rows in several groups is in the first of them: in the order of their text or, if ``listed``, in that
+    of ``groups``.
+    """
 
     what: Counted
     where: Predicate | None = None
     unit: str | None = None
     by: str | None = None
     groups: tuple[str, ...] | None = None
+    listed: bool = False
 
 
 class Statement:
@@ -115,7 +120,15 @@ class Statement:
             "SELECT person, label, coalesce(min(class), -1) AS class "
             f"FROM ({rows}) WHERE person IS NOT NULL GROUP BY person, label"
         )
-        return f"SELECT min(label) AS label, arg_min(class, label) AS class FROM ({by_group}) GROUP BY person"
+        first = "min(label) AS label, arg_min(class, label) AS class"
+        if self.plan.listed:
+            place = self._place_of_label()
+            first = f"arg_min(label, {place}) AS label, arg_min(class, {place}) AS class"
+        return f"SELECT {first} FROM ({by_group}) GROUP BY person"
+
+    def _place_of_label(self) -> str:
+        whens = " ".join(f"WHEN {_literal(each)} THEN {at}" for at, each in enumerate(self.plan.groups or ()))
+        return f"CASE label {whens} END"
 
     def _predicate(self, predicate: Predicate) -> str:
         if isinstance(predicate, Comparison):

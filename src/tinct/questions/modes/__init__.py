@@ -7,14 +7,12 @@ on the margins to the top, certified in integers; where there is none, permute-a
 from tinct.questions.modes.design import ModeMechanism, mode_mechanism
 from tinct.questions.modes.permute_and_flip import PermuteAndFlip
 from tinct.questions.modes.table import ModeTable
-from tinct.questions.modes.truths import Exponential, TruthLine, truth_table
+from tinct.questions.modes.truths import Exponential
 
 __all__ = [
     "Exponential",
     "ModeMechanism",
     "ModeTable",
     "PermuteAndFlip",
-    "TruthLine",
     "mode_mechanism",
-    "truth_table",
 ]

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import datetime as dt
+import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -14,9 +16,11 @@ import duckdb
 import numpy as np
 import pyarrow as pa
 import pytest
+from typer.testing import CliRunner
 
 import strategies
 from tinct import (
+    BudgetExceeded,
     DatasetGraph,
     EdgePrivacy,
     FileError,
@@ -35,10 +39,11 @@ from tinct import (
 )
 from tinct import sources as plain_sources
 from tinct._kernels import propagate
+from tinct.cli.main import app
 from tinct.questions import parse
 from tinct.sources import spark_engine
 from tinct.sources.spark import kind_of_spark_type, open_frame
-from tinct.spark import jobs, odds, publishing, starting
+from tinct.spark import answering, jobs, odds, publishing, starting
 
 pytestmark = pytest.mark.xdist_group("spark")  # one process: they share what is slow to start
 
@@ -51,6 +56,8 @@ CANARY = "zanzibar"
 @pytest.fixture(scope="module")
 def session():
     """One Spark for all tests: two cores, and tasks may fail three times, as on a cluster."""
+    if (starting.java_version() or 0) < 17:
+        pytest.skip("Java 17 is not installed")
     config = {
         "spark.sql.shuffle.partitions": "2",
         "spark.default.parallelism": "2",
@@ -116,6 +123,22 @@ def test_what_is_missing_is_named(monkeypatch, tmp_path):
     assert starting.java_version() == 8
     with pytest.raises(TinctError, match="this is Java 8"):
         starting.require_java(8)
+
+
+def test_wrong_versions_and_addresses_are_named():
+    """Spark's own errors about versions and file systems become the advice that mends them."""
+    from pyspark.errors import PySparkImportError, PySparkRuntimeError
+
+    def failing(error):
+        raise error
+
+    for error, said in (
+        (PySparkImportError("[UNSUPPORTED_PACKAGE_VERSION] PyArrow >= 15 must be installed"), "pip install -U"),
+        (PySparkImportError("[PACKAGE_NOT_INSTALLED] PyArrow >= 15 must be installed"), "pip install 'tinct"),
+        (PySparkRuntimeError("[PYTHON_VERSION_MISMATCH] Python in worker has 3.10"), "PYSPARK_PYTHON"),
+    ):
+        with pytest.raises(TinctError, match=said):
+            spark_engine.guarded("counting", lambda error=error: failing(error))
 
 
 @pytest.mark.parametrize("master", ["", "local[", "local[x]", "http://host", 7, "local[2] --conf evil"])
@@ -236,6 +259,26 @@ def test_graphs_in_memory_become_frames_with_their_budgets(session):
     assert rows == dict(zip(graph.edges, [(0.5, 0.0), (1.0, 0.1), (1.5, 0.2)], strict=True))
     with pytest.raises(ParameterError, match="all text or all whole numbers"):
         spark.to_frames(session, graphs.hypercube(2, sum))
+    for unfit, message in (
+        (DatasetGraph([(1, 2**70)], {1: "a", 2**70: "b"}), "64 bits"),
+        (DatasetGraph([(1, 2)], {1: 1, 2: "1"}), "same text"),
+        (DatasetGraph([(1, 2)], {1: ("a", "b", "c"), 2: ("c", "b", "a")}), "orders of preference"),
+    ):
+        with pytest.raises(ParameterError, match=message):
+            spark.to_frames(session, unfit)
+
+
+def test_a_graph_is_written_whole_or_not_at_all(session, tmp_path):
+    """If one of the two frames cannot be stored, the other is not published either, and writing can be tried again."""
+    vertices, edges = frame(session, **GOOD["vertices"]), frame(session, **GOOD["edges"])
+    broken = vertices.selectExpr("vertex", "CAST(color AS INT) AS color")
+    with pytest.raises(TinctError, match="CAST_INVALID_INPUT"):
+        spark.write_graph_frames(broken, edges, str(tmp_path))
+    assert os.listdir(tmp_path) == []
+    spark.write_graph_frames(vertices, edges, str(tmp_path))
+    assert sorted(os.listdir(tmp_path)) == ["edges", "vertices"]
+    with pytest.raises(FileError, match="exists already"):
+        spark.write_graph_frames(vertices, edges, str(tmp_path))
 
 
 def test_contradictions_have_the_local_witness(session):
@@ -282,7 +325,9 @@ BAD_GRAPHS = [
     ({}, {"2": 0.5}, "type of the vertices, bigint"),
     ({}, {2: float("nan")}, "fixed value of 2"),
     ({}, {2: 1.5}, "fixed value of 2"),
-    ({}, {2: (0.5, 0.6)}, "sums to 1"),
+    ({}, {2: (0.5, 0.6)}, "fixed value of 2 must be a probability, or two that sum to 1"),
+    ({}, {2: (0.5, 0.3, 0.2)}, "fixed value of 2 must be a probability, or a pair"),
+    ({}, {2: "half"}, "fixed value of 2 must be a number"),
     ({}, {1: 0.5}, r"edge \(2, 3\) is not covered: fix 2 or 3"),
     ({}, {}, "is not covered"),
     ({"edges": {"source": [2, 3, 3], "target": [3, 4, 1]}}, {3: 0.5, 2: 0.5, 1: 0.5}, None),
@@ -400,6 +445,9 @@ def test_nothing_published_is_replaced(session, tmp_path):
     for bad in ("", 7, "/"):
         with pytest.raises(ParameterError, match="path must be text"):
             spark.privatize(data, "answer", mechanism, path=bad)
+    for bad, said in (("nosuch://host/reports", "does not know this kind of address"), ("a:b", "looking for a:b")):
+        with pytest.raises(TinctError, match=said):
+            spark.privatize(data, "answer", mechanism, path=bad)
     assert os.listdir(tmp_path) == ["old"]
 
 
@@ -455,6 +503,21 @@ def test_bad_arguments_of_privatize_and_estimate(session):
         (lambda: spark.tally(frame(session, report=[9]), MECHANISMS["hadamard"]), "not among the outputs"),
     ):
         with pytest.raises(ParameterError, match=message):
+            call()
+
+
+def test_columns_are_found_by_their_whole_name(session):
+    """A dot in a name is part of it, and two names that Spark takes for one are refused."""
+    mechanism = MECHANISMS["cells"]
+    dotted = frame(session, **{"the.answer": [0, 1, 2, 3], "a`b": [1, 2, 3, 4]})
+    assert spark.tally(dotted, mechanism, column="the.answer")[1] == 4
+    assert spark.privatize(dotted, "the.answer", mechanism, keep=["a`b"]).columns == ["a`b", "report"]
+    twins = frame(session, Answer=[0], answer=[1])
+    for call in (
+        lambda: spark.privatize(twins, "answer", mechanism),
+        lambda: spark.tally(twins, mechanism, column="answer"),
+    ):
+        with pytest.raises(ParameterError, match="several columns are called 'Answer', 'answer'"):
             call()
 
 
@@ -676,7 +739,7 @@ def votes(session, groups=30, size=40):
 def test_ask_answers_from_spark(session):
     """At a large ε the answers are the truth, for one question, for groups, for categories."""
     data = open_frame(votes(session))
-    assert ask(data, majority("support"), 20).value == "yes"
+    assert ask(votes(session), majority("support"), 20).value == "yes"
     answers = ask(data, "majority(support)", 20, "1e-6", by="ward").value
     assert answers == {f"g{at:02}": "no" if at % 3 == 0 else "yes" for at in range(30)}
     declared = ask(data, majority("support"), 20, by="ward", groups=["g00", "nobody", "g01"]).value
@@ -707,24 +770,70 @@ def test_groups_are_answered_on_the_executors_and_charged_once(session, tmp_path
     assert {row.group: row.answer for row in declared.table.collect()} == {"g03": "no", "g04": "yes"}
 
 
-def test_a_failed_answer_is_charged_and_drawn_again_for_free(session, tmp_path, monkeypatch):
-    """The budget is spent before anything is drawn; what failed unseen is drawn again by the same request."""
+def test_a_failed_answer_costs_nothing(session, tmp_path, monkeypatch):
+    """The budget is charged once all is drawn and before it can be seen: what failed unseen is asked again."""
     ledger = Ledger(tmp_path / "budget.db", epsilon=1, delta="1e-5")
-    data, path = votes(session, groups=3), str(tmp_path / "answers")
+    data, path = votes(session, groups=3), str(tmp_path / "out" / "answers")
+    (tmp_path / "out").mkdir()
     options = {"by": "ward", "path": path, "ledger": ledger, "request": "wards"}
 
     def failing(*_):
         raise TinctError("the cluster is gone")
 
     with monkeypatch.context() as broken:
-        broken.setattr(publishing, "publish", failing)
+        broken.setattr(publishing, "_store", failing)
         with pytest.raises(TinctError, match="gone"):
             spark.ask_groups(data, majority("support"), 1, "1e-6", **options)
-    assert not os.path.exists(path)
-    assert str(ledger.spent().epsilon) == "1"
+    assert os.listdir(tmp_path / "out") == []
+    assert ledger.history() == []
     answers = spark.ask_groups(data, majority("support"), 1, "1e-6", **options)
     assert {row.answer for row in answers.table.collect()} <= {"yes", "no"}
     assert str(ledger.spent().epsilon) == "1"
+
+
+def test_what_was_published_is_never_drawn_again(session, tmp_path):
+    """Deleting the answers does not roll the dice anew: the request was answered, and somebody may have seen it."""
+    ledger = Ledger(tmp_path / "budget.db", epsilon=1, delta="1e-5")
+    data, path = votes(session, groups=3), str(tmp_path / "answers")
+    options = {"by": "ward", "path": path, "ledger": ledger, "request": "wards"}
+    spark.ask_groups(data, majority("support"), 1, "1e-6", **options)
+    shutil.rmtree(path)
+    with pytest.raises(FileError, match="not drawn again"):
+        spark.ask_groups(data, majority("support"), 1, "1e-6", **options)
+    assert not os.path.exists(path)
+
+
+def test_a_request_that_was_answered_meanwhile_publishes_nothing(session, tmp_path, monkeypatch):
+    """Two runs of one request at the same time: one publishes, the other drops what it drew."""
+    ledger = Ledger(tmp_path / "budget.db", epsilon=1, delta="1e-5")
+    data, out = votes(session, groups=3), tmp_path / "out"
+    out.mkdir()
+    options = {"by": "ward", "path": str(out / "answers"), "ledger": ledger, "request": "wards"}
+    spark.ask_groups(data, majority("support"), 1, "1e-6", **options)
+    stood = {name: (out / "answers" / name).read_bytes() for name in os.listdir(out / "answers")}
+    monkeypatch.setattr(answering, "_is_recorded", lambda *_: False)  # as it was when the slower one began
+    monkeypatch.setattr(answering, "_require_affordable", lambda *_: None)
+    monkeypatch.setattr(publishing, "require_free", lambda *_: None)
+    with pytest.raises(FileError, match="by another run meanwhile"):
+        spark.ask_groups(data, majority("support"), 1, "1e-6", **options)
+    assert os.listdir(out) == ["answers"]
+    assert {name: (out / "answers" / name).read_bytes() for name in os.listdir(out / "answers")} == stood
+
+
+def test_what_cannot_be_paid_is_not_drawn(session, tmp_path, monkeypatch):
+    """A budget that does not suffice, and a name that is none, are refused before the work begins."""
+    ledger = Ledger(tmp_path / "budget.db", epsilon="ln 3", delta="1e-5")
+    data, options = votes(session, groups=3), {"by": "ward", "path": str(tmp_path / "answers"), "ledger": ledger}
+    with monkeypatch.context() as watched:
+        watched.setattr(publishing, "_store", lambda *_: pytest.fail("this was drawn"))
+        with pytest.raises(BudgetExceeded, match="not enough privacy is left"):
+            spark.ask_groups(data, majority("support"), 2, "1e-6", **options)
+        with pytest.raises(ParameterError, match="request"):
+            spark.ask_groups(data, majority("support"), 1, "1e-6", **options, request="")
+        with pytest.raises(ParameterError, match="needs a ledger"):
+            spark.ask_groups(data, majority("support"), 1, "1e-6", **{**options, "ledger": None}, request="x")
+    spark.ask_groups(data, majority("support"), "ln 3", "1e-6", **options)  # all there is, to the last digit
+    assert [entry.question for entry in ledger.history()] == ["majority(support)"]
 
 
 def test_selected_groups_are_the_large_ones(session, tmp_path):
@@ -758,6 +867,109 @@ def test_jobs_run_from_files_to_files(session, tmp_path):
         jobs.estimate_files(f"{folder}/nothing", mechanism)
     with pytest.raises(ParameterError, match="running already"):
         spark.session("local[3]")
+
+
+def test_the_script_of_the_documentation_runs(session, tmp_path):
+    """docs/scale.md shows one; it runs here on files of the shape it expects, in the session that is there."""
+    page = (Path(__file__).parent.parent / "docs" / "scale.md").read_text(encoding="utf-8")
+    script = page.partition("```python\n")[2].partition("```")[0].replace('spark.session("local[2]")', "running")
+    for name in ("answers", "reports", "by-ward", "budget.db", "graph"):  # Spark has a working folder of its own
+        assert script.count(f'"{name}"') == 1
+        script = script.replace(f'"{name}"', repr(str(tmp_path / name)))
+    people = {"smokes": ["never", "often", None] * 100, "support": ["yes"] * 300, "ward": ["north"] * 300}
+    frame(session, **people).write.parquet(str(tmp_path / "answers"))
+    vertices, edges = frame(session, vertex=["a", "b"], color=["no", "yes"]), frame(session, source=["a"], target=["b"])
+    (tmp_path / "graph").mkdir()
+    spark.write_graph_frames(vertices, edges, str(tmp_path / "graph"))
+    Ledger(tmp_path / "budget.db", epsilon=1, delta="1e-6")
+    names = {"running": session}
+    exec(script, names)  # noqa: S102 # the documentation's own words
+    assert [tuple(row) for row in names["wards"].table.collect()] == [("north", "yes")]
+    assert names["table"].count() == 2
+    assert Ledger(tmp_path / "budget.db").remaining().epsilon == 0
+
+
+def command(*arguments, status=0):
+    done = CliRunner().invoke(app, [str(argument) for argument in arguments])
+    assert done.exit_code == status or (status and isinstance(done.exception, TinctError)), done.output
+    return done.exception if status else done.stdout
+
+
+def test_commands_run_on_spark(session, tmp_path):
+    """``--engine spark``: reports, estimates, answers for groups and extensions, from Parquet to Parquet."""
+    there = ("--engine", "spark", "--master", "local[2,4]")
+    votes(session).write.parquet(str(tmp_path / "votes.v2"))  # a dot in a folder's name is no other format
+    command(
+        "local",
+        "design",
+        "--mechanism",
+        "randomized-response",
+        "--symbols",
+        "yes,no",
+        "-e",
+        20,
+        "-o",
+        tmp_path / "rr.json",
+    )
+    rr = ("--mechanism", tmp_path / "rr.json", *there)
+    command("local", "privatize", tmp_path / "votes.v2", "-c", "support", *rr, "-o", tmp_path / "reports")
+    found = json.loads(command("local", "estimate", tmp_path / "reports", *rr, "--json"))
+    assert found["reports"] == 1202
+    one = ("ask", tmp_path / "votes.v2", "majority(support)", "-e", 20, "-d", "1e-6", *there)
+    assert json.loads(command(*one, "--json"))["answer"] == "yes"
+    command("budget", "init", tmp_path / "budget.db", "-e", 30, "-d", "1e-5")
+    many = (
+        *one,
+        "--by",
+        "ward",
+        "-o",
+        tmp_path / "wards",
+        "--ledger",
+        tmp_path / "budget.db",
+        "--request",
+        "w",
+        "--json",
+    )
+    first, again = json.loads(command(*many)), json.loads(command(*many))
+    assert (first["repeated"], again["repeated"]) == (False, True)
+    assert first["answer"] == f"published in {tmp_path / 'wards'}"
+    assert session.read.parquet(str(tmp_path / "wards")).count() == 30
+    (tmp_path / "graph").mkdir()
+    spark.write_graph_frames(
+        frame(session, **GOOD["vertices"]), frame(session, **GOOD["edges"]), str(tmp_path / "graph")
+    )
+    frame(session, vertex=[2], first=[0.5]).write.parquet(str(tmp_path / "fixed"))
+    extension = ("design", tmp_path / "graph", "--fix", tmp_path / "fixed", *there)
+    result = json.loads(command(*extension, "-o", tmp_path / "table", "--json"))
+    assert result["outputs"] == ["a", "b"]
+    assert session.read.parquet(str(tmp_path / "table")).count() == 4
+    assert "Pr[a], Pr[b]" in command(*extension, "-o", tmp_path / "again")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["design", "graph", "--fix", "f", "-o", "t", "--mu", "1"], "--mu does not go together"),
+        (["design", "graph", "--fix", "f", "-o", "t", "--truth", "0.8,0.5"], "--truth does not go together"),
+        (["design", "graph", "--fix", "f", "-o", "t", "--delta", "0.1"], "--delta needs --epsilon"),
+        (["design", "graph", "-o", "t"], "extends --fix"),
+        (["ask", "rows.csv", "majority(x)", "-e", "1"], "Spark reads Parquet"),
+        (["ask", "rows", "majority(x)", "-e", "1", "-o", "t"], "--output is for --engine spark with --by"),
+        (["ask", "rows", "majority(x)", "-e", "1", "-o", "t", "--by", "w", "--neighbors", "replace"], "add-remove"),
+        (["ask", "hdfs://nowhere:9/rows", "majority(x)", "-e", "1"], "hdfs://nowhere:9/rows"),
+    ],
+)
+def test_commands_on_spark_pass_over_nothing(session, arguments, said):
+    """An option that Spark has no use for is an error, and addresses keep both of their slashes."""
+    assert said in str(command(*arguments, "--engine", "spark", status=2))
+
+
+def test_a_lost_executor_costs_time_only(tmp_path):
+    """On a cluster of two executors, one is killed after it drew and one in the middle of a fix-point."""
+    script = Path(__file__).with_name("losing_executors.py")
+    done = subprocess.run([sys.executable, script, tmp_path], capture_output=True, text=True, timeout=600, check=False)
+    assert done.returncode == 0, done.stderr[-3000:]
+    assert done.stdout.split() == ["reports", "extension"]
 
 
 def test_duckdb_is_the_reference():

@@ -11,7 +11,7 @@ from tinct.local import LocalMechanism
 from tinct.local.estimates import Estimate, estimate_from
 from tinct.local.randomisers import CellRandomiser, TableRandomiser
 from tinct.sources.spark_engine import guarded, pyspark, require_frame
-from tinct.spark.collecting import REPORT, report_type
+from tinct.spark.collecting import REPORT, quoted, report_type, require_single
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -48,7 +48,8 @@ def tally(df: Any, mechanism: LocalMechanism, *, column: str = REPORT) -> tuple[
         raise ParameterError(
             f"reports of this mechanism are a column of {wanted}, but {column!r:.80} is {held or 'missing'}"
         )
-    reports = df.select(df[column].alias(REPORT))
+    require_single(df, column)
+    reports = df.select(df[quoted(column)].alias(REPORT))
     if isinstance(randomiser, CellRandomiser | TableRandomiser):
         return _by_output(reports, randomiser)
     return _by_batch(reports, randomiser)
@@ -58,7 +59,6 @@ def _by_output(reports: Any, randomiser: CellRandomiser | TableRandomiser) -> tu
     """Plain outputs are counted by Spark itself, without Python."""
     from pyspark.sql import functions as f
 
-    cells = isinstance(randomiser, CellRandomiser)
     outputs = randomiser.count if isinstance(randomiser, CellRandomiser) else int(randomiser.units.shape[1])
     inside = f.col(REPORT).between(0, outputs - 1)
     place = f.when(inside, f.col(REPORT)).otherwise(f.lit(_BAD)).alias("place")
@@ -67,8 +67,8 @@ def _by_output(reports: Any, randomiser: CellRandomiser | TableRandomiser) -> tu
     for at, many in rows:
         _require_good(at != _BAD)
         counts[at] = many
-    people = int(counts.sum())
-    return (counts[randomiser.cell_of] if cells else counts), people  # type: ignore[union-attr] # cells have cell_of
+    seen = counts[randomiser.cell_of] if isinstance(randomiser, CellRandomiser) else counts
+    return seen, int(counts.sum())
 
 
 def _by_batch(reports: Any, randomiser: Randomiser) -> tuple[NDArray[np.int64], int]:
@@ -81,7 +81,7 @@ def _by_batch(reports: Any, randomiser: Randomiser) -> tuple[NDArray[np.int64], 
 
     rows = guarded("counting reports", run)
     found = {int(at): int(many) for at, many in rows}
-    _require_good(_BAD not in found)
+    _require_good(not found.get(_BAD))
     seen = np.array([found.get(at, 0) for at in range(randomiser.size)], np.int64)
     return seen, found.get(_PEOPLE, 0)
 
@@ -97,8 +97,8 @@ def _counting(randomiser: Randomiser) -> Callable[[Any], Any]:
                 people += batch.num_rows
             except (ParameterError, ValueError):  # not a report; said once, by the driver
                 bad += 1
-        places = np.array([*range(randomiser.size), _PEOPLE, *([_BAD] if bad else [])], np.int64)
-        many = np.array([*seen, people, *([bad] if bad else [])], np.int64)
+        places = np.array([*range(randomiser.size), _PEOPLE, _BAD], np.int64)
+        many = np.array([*seen, people, bad], np.int64)
         yield pa.RecordBatch.from_arrays([pa.array(places), pa.array(many)], names=["place", "many"])
 
     return count
@@ -112,12 +112,11 @@ def _unpacked(column: Any) -> NDArray[Any]:
         raise ParameterError("a report is missing")
     if not pa.types.is_list(column.type) and not pa.types.is_large_list(column.type):
         return np.asarray(column.to_numpy(zero_copy_only=False))
-    flat = column.flatten()
-    if flat.null_count or not len(column) or len(flat) % len(column):
-        if not len(column):
-            return np.zeros((0, 1), np.int64)
+    if not len(column):
+        return np.zeros((0, 1), np.int64)
+    flat, lengths = column.flatten(), np.diff(column.offsets.to_numpy())
+    if flat.null_count:
         raise ParameterError("a report is incomplete")
-    lengths = np.diff(column.offsets.to_numpy())
     if (lengths != lengths[0]).any():
         raise ParameterError("reports have different lengths")
     return np.asarray(flat.to_numpy(zero_copy_only=False)).reshape(len(column), -1)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -10,8 +11,10 @@ import numpy as np
 from tinct.asking.asking import Request, plan_of
 from tinct.asking.charging import charged
 from tinct.asking.designs import design
-from tinct.errors import FileError, ParameterError, TinctError
+from tinct.errors import BudgetExceeded, FileError, ParameterError
+from tinct.exact.sampler import token
 from tinct.ledger import Ledger
+from tinct.ledger.requests import checked_charge
 from tinct.questions.counting import GroupCounts
 from tinct.sources.spark import open_frame
 from tinct.sources.spark_engine import guarded
@@ -20,13 +23,14 @@ from tinct.spark import publishing
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from tinct.asking.answers import Plan
+    from tinct.asking.answers import Answer, Plan
     from tinct.asking.designs import GroupDesign
     from tinct.asking.groups import Groups
     from tinct.questions import Question
 
 
 _MARK = "tinct_request"  # in the stored schema: whose answers these are
+_ROUNDING = Fraction(1, 10**6)  # what is left is looked for to some places only
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,6 +43,7 @@ class GroupAnswers:
         plan: Everything public about the answers.
         request: The name of the request in the ledger, if there is one.
         left: What remains of the budget.
+        repeated: Whether the request was answered before, and nothing was charged now.
     """
 
     table: Any
@@ -46,6 +51,7 @@ class GroupAnswers:
     plan: Plan
     request: str | None = None
     left: str | None = None
+    repeated: bool = False
 
 
 def ask_groups(
@@ -69,9 +75,10 @@ def ask_groups(
     """Answer a question for each group of a column, for as many groups as there are.
 
     The same as ``ask(df, question, by=…)``, except that neither counts nor answers pass through the driver: each
-    executor draws for its own groups, and the answers are published under ``path``. The budget is charged before
-    anything is drawn. If the job then fails, it is spent and nothing is published; the same ``request`` and ``path``
-    draw again, free of charge, until something is, and return that ever after.
+    executor draws for its own groups, and the answers are published under ``path``. The budget is charged when all
+    answers are drawn and before anybody can see one: a job that fails costs nothing and publishes nothing. The same
+    ``request`` and ``path`` return what was published, free of charge. It is never drawn again, not even if it has
+    been deleted since.
 
     The arguments are those of ``ask``; ``path`` is a folder that must not exist, unless this request published it.
     """
@@ -84,33 +91,70 @@ def ask_groups(
     made = design(asked.question, asked.groups.answering, asked.neighbors, None, lean=lean)
     cost = (asked.privacy.exact_epsilon, asked.privacy.exact_delta)
     plan = plan_of(asked, made, cost, (*asked.groups.rules(by), f"the answers are published under {path}"))
-    session = df.sparkSession
-    if not _is_recorded(ledger, request):
-        publishing.require_free(session, path)  # before anything is charged
-    answer = charged(plan, lambda: {"published": path}, cost, ledger, request, scope, who)
-    if not (answer.repeated and publishing.exists(session, path)):
-        drawn = _drawn(source, asked, asked.groups, made)
-        _publish_first(drawn.withMetadata("group", {_MARK: answer.request or ""}), path, answer.repeated)
-    table = publishing.read(session, path)
-    if table.schema[0].metadata.get(_MARK) != (answer.request or ""):
-        raise FileError(f"{path}: this was not published by request {answer.request!r}: choose another path")
-    return GroupAnswers(table, path, plan, answer.request, answer.left)
+    session, name = df.sparkSession, _name(ledger, request)
+
+    def charge() -> Answer:
+        return charged(plan, lambda: {"published": path}, cost, ledger, name or None, scope, who)
+
+    if _is_recorded(ledger, request):
+        answer = charge()  # free of charge, and refused if it was another request
+        _require_published(session, path, name)
+    else:
+        publishing.require_free(session, path)
+        _require_affordable(ledger, cost, name, scope, who)
+        answer = _published(_drawn(source, asked, asked.groups, made), path, name, charge)
+    return GroupAnswers(publishing.read(session, path), path, plan, answer.request, answer.left, answer.repeated)
+
+
+def _name(ledger: Any, request: str | None) -> str:
+    """The name of the request, which is stored with the answers; empty if nothing is charged."""
+    if ledger is None and request is not None:
+        raise ParameterError("request needs a ledger: only a ledger remembers answers")
+    return "" if ledger is None else token() if request is None else request
+
+
+def _book(ledger: Any) -> Ledger:
+    return ledger if isinstance(ledger, Ledger) else Ledger(ledger)
 
 
 def _is_recorded(ledger: Any, request: str | None) -> bool:
     if ledger is None or request is None:
         return False
-    book = ledger if isinstance(ledger, Ledger) else Ledger(ledger)
-    return any(entry.request == request for entry in book.history())
+    return any(entry.request == request for entry in _book(ledger).history())
 
 
-def _publish_first(drawn: Any, path: str, repeated: bool) -> None:
-    """Publish, unless the same request, running elsewhere, was faster: then its answers stand and these are dropped."""
-    try:
-        publishing.publish(drawn, path)
-    except TinctError:
-        if not (repeated and publishing.exists(drawn.sparkSession, path)):
-            raise
+def _require_affordable(ledger: Any, cost: tuple[Any, Fraction], name: str, scope: str, who: str | None) -> None:
+    """Refuse what the ledger would refuse in the end, before an hour of work; only the charge itself decides."""
+    if ledger is None:
+        return
+    asked = checked_charge(cost[0], cost[1], name, "", None, scope, None, None, who, None)
+    left = _book(ledger).remaining(scope)
+    if asked.epsilon > left.epsilon + _ROUNDING:
+        raise BudgetExceeded(f"not enough privacy is left for ε = {cost[0]} in scope {scope!r}: {left}")
+
+
+def _published(drawn: Any, path: str, name: str, charge: Callable[[], Answer]) -> Answer:
+    """Draw into a hidden folder, charge, and only then give it its name."""
+    answers: list[Answer] = []
+
+    def pay(_: Any) -> None:
+        answers.append(charge())
+        if answers[0].repeated:  # the same request, running elsewhere, was faster: its answers stand
+            raise FileError(f"{path}: request {name!r} was answered by another run meanwhile: ask again to read it")
+
+    publishing.publish(drawn.withMetadata("group", {_MARK: name}), path, check=pay)
+    return answers[0]
+
+
+def _require_published(session: Any, path: str, name: str) -> None:
+    """Refuse to draw for a request that was answered: whoever saw the first answers would see others."""
+    if not publishing.exists(session, path):
+        raise FileError(
+            f"{path}: request {name!r} was answered before, and its answers are no longer here. They are not drawn "
+            "again: put the folder back, or ask under another name, which is charged"
+        )
+    if publishing.read(session, path).schema[0].metadata.get(_MARK) != name:
+        raise FileError(f"{path}: this was not published by request {name!r}: choose another path")
 
 
 def _drawn(source: Any, asked: Request, groups: Groups, made: GroupDesign) -> Any:

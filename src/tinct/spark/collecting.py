@@ -52,12 +52,12 @@ def privatize(
     _require_column(df, column, mechanism.symbols, keep)
     randomiser = mechanism.randomiser
     instead = None if missing is None else _place(mechanism.symbols, missing)
-    # the answers come last: a row is (what is kept, answer)
-    rows = df.select(*(df[_quoted(name)] for name in keep), df[_quoted(column)].alias(REPORT))
-    kept = ", ".join(f"{_quoted(name)} {dict(df.dtypes)[name]}" for name in keep)
-    schema = f"{kept}{', ' if kept else ''}{REPORT} {report_type(randomiser)}"
+    # the answers come last: a row is (what is kept, answer); columns go by place, since mapInArrow takes names apart
+    kinds = [*(dict(df.dtypes)[name] for name in keep), report_type(randomiser)]
+    rows = df.select(*(df[quoted(name)].alias(f"c{at}") for at, name in enumerate((*keep, column))))
+    schema = ", ".join(f"c{at} {kind}" for at, kind in enumerate(kinds))
     drawing = drawing_of(randomiser, mechanism.symbols, instead)
-    drawn = guarded("privatising", lambda: rows.mapInArrow(drawing, schema))
+    drawn = guarded("privatising", lambda: rows.mapInArrow(drawing, schema).toDF(*keep, REPORT))
     if path is not None:
         return publish(drawn, path, check=_require_reports)
     # not cache(): a lost block of a cache is drawn again, a lost block of a checkpoint is an error
@@ -118,11 +118,25 @@ def to_arrow_empty(randomiser: Randomiser) -> Any:
     return to_arrow(randomiser.draw(np.zeros(1, np.int64)), np.ones(1, bool))[:0]
 
 
+def quoted(name: str) -> str:
+    """The name of a column as Spark reads it literally, dots and all."""
+    doubled = name.replace("`", "``")
+    return f"`{doubled}`"
+
+
+def require_single(df: Any, name: str) -> None:
+    """Refuse a name that several columns have: Spark does not tell upper from lower case."""
+    same = [column for column in df.columns if column.lower() == name.lower()]
+    if len(same) > 1:
+        raise ParameterError(f"several columns are called {', '.join(map(repr, same))!s:.160}: rename all but one")
+
+
 def _require_column(df: Any, column: Any, symbols: tuple[Any, ...], keep: Sequence[str]) -> None:
     types = dict(df.dtypes)
     for name in (column, *keep):
         if name not in types:
             raise ParameterError(f"there is no column {name!r:.80}: the columns are {', '.join(df.columns)!s:.200}")
+        require_single(df, name)
     if REPORT in keep or column in keep or len(set(keep)) < len(keep):
         raise ParameterError(f"keep must name different public columns, not {column!r} and not {REPORT!r}")
     kinds = {type(symbol) for symbol in symbols}
@@ -147,14 +161,8 @@ def _place(symbols: tuple[Any, ...], missing: Any) -> int:
 
 
 def _require_reports(stored: Any) -> None:
-    gap = guarded("checking the reports", stored.where(f"{REPORT} IS NULL").isEmpty)
-    if not gap:
+    if not guarded("checking the reports", stored.where(f"{REPORT} IS NULL").isEmpty):
         raise ParameterError(
             "some values are NULL or not among the symbols, and nothing was published: name the symbol they are taken "
             "for (missing=…). Leaving the rows out would tell which they were"
         )
-
-
-def _quoted(name: str) -> str:
-    doubled = name.replace("`", "``")
-    return f"`{doubled}`"

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from tinct.binary.single import fixed_row
 from tinct.errors import ParameterError
+from tinct.privacy.pairs import probabilities
 from tinct.spark.inputs import require_columns, vertex_type
 
 
@@ -22,7 +22,7 @@ def read_fixed(fixed: Any, vertices: Any) -> Any:
 
     kind = vertex_type(vertices)
     if isinstance(fixed, Mapping):
-        rows = [(vertex, *fixed_row(vertex, given)) for vertex, given in fixed.items()]
+        rows = [(vertex, *_both(vertex, given)) for vertex, given in fixed.items()]
         return _local(vertices.sparkSession, rows, kind)
     require_columns(fixed, "fixed", ("vertex", "first"))
     if dict(fixed.dtypes)["vertex"] != kind:
@@ -30,6 +30,15 @@ def read_fixed(fixed: Any, vertices: Any) -> Any:
     first = f.col("first").cast("double")
     second = f.col("second").cast("double") if "second" in fixed.columns else 1.0 - first
     return fixed.select("vertex", first.alias("first"), second.alias("second"))
+
+
+def _both(vertex: Any, given: Any) -> tuple[float, float]:
+    """Both probabilities, each in [0, 1]; that they sum to 1 is checked with those of frames."""
+    values = probabilities(given, f"the fixed value of {vertex!r:.80}")
+    if values.shape not in ((), (2,)):
+        raise ParameterError(f"the fixed value of {vertex!r:.80} must be a probability, or a pair, got {given!r:.80}")
+    first, *rest = values.ravel().tolist()
+    return first, rest[0] if rest else 1.0 - first
 
 
 def _local(session: Any, rows: list[tuple[Any, float, float]], kind: str) -> Any:

@@ -9,6 +9,7 @@ from tinct.errors import FileError
 from tinct.sources.spark import open_frame
 from tinct.spark import publishing
 from tinct.spark.analysing import estimate
+from tinct.spark.answering import ask_groups
 from tinct.spark.collecting import REPORT, privatize
 from tinct.spark.extension import extend
 from tinct.spark.starting import session
@@ -23,6 +24,9 @@ if TYPE_CHECKING:
     from tinct.spark.propagation import Round
 
 
+_OTHER_FORMATS = (".csv", ".tsv", ".jsonl", ".ndjson", ".json")
+
+
 @dataclass(frozen=True)
 class ExtendedFile:
     """What ``extend_files`` did: where the table stands, its two answers, and how many rounds it took."""
@@ -34,9 +38,15 @@ class ExtendedFile:
 
 def open_parquet(path: str, *, master: str | None = None) -> SparkSource:
     """The rows of a Parquet file or folder as a source for ``ask``; other formats are read on one machine."""
-    if not str(path).rstrip("/").endswith(".parquet") and "." in str(path).rstrip("/").rsplit("/", 1)[-1]:
-        raise FileError(f"{path}: Spark reads Parquet files and folders here; without --engine spark, CSV is read too")
-    return open_frame(publishing.read(session(master), str(path)))
+    return open_frame(_rows(path, master))
+
+
+def ask_groups_files(source: str, question: str, *, target: str, master: str | None = None, **options: Any) -> Any:
+    """Answer a question for each group in a Parquet file or folder, and publish the answers as a Parquet folder.
+
+    The options are those of ``ask_groups``, whose result this returns.
+    """
+    return ask_groups(_rows(source, master), question, path=target, **options)
 
 
 def privatize_files(
@@ -50,8 +60,7 @@ def privatize_files(
     keep: Sequence[str] = (),
 ) -> None:
     """Privatise a column of a Parquet file or folder, and publish the reports as a Parquet folder."""
-    rows = publishing.read(session(master), source)
-    privatize(rows, column, mechanism, path=target, missing=missing, keep=keep)
+    privatize(_rows(source, master), column, mechanism, path=target, missing=missing, keep=keep)
 
 
 def estimate_files(
@@ -63,7 +72,7 @@ def estimate_files(
     master: str | None = None,
 ) -> Estimate:
     """Frequencies from a Parquet file or folder of reports."""
-    return estimate(publishing.read(session(master), source), mechanism, column=column, confidence=confidence)
+    return estimate(_rows(source, master), mechanism, column=column, confidence=confidence)
 
 
 def extend_files(
@@ -96,3 +105,9 @@ def extend_files(
     found = extend(vertices, edges, privacy, held, outputs=outputs, disconnected=disconnected, progress=progress)
     publishing.publish(found.table, target)
     return ExtendedFile(target, found.outputs, found.rounds)
+
+
+def _rows(path: str, master: str | None) -> Any:
+    if path.lower().endswith(_OTHER_FORMATS):
+        raise FileError(f"{path}: Spark reads Parquet files and folders here; without --engine spark, CSV is read too")
+    return publishing.read(session(master), path)

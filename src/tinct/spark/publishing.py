@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import posixpath
 from contextlib import suppress
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from tinct.errors import FileError, ParameterError
@@ -16,7 +17,7 @@ from tinct.exact.sampler import token
 from tinct.sources.spark_engine import guarded
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
 
 def publish(frame: Any, path: str, *, check: Callable[[Any], None] | None = None) -> Any:
@@ -27,20 +28,37 @@ def publish(frame: Any, path: str, *, check: Callable[[Any], None] | None = None
         path: A folder that does not exist, on any file system Spark knows; its parent must exist.
         check: Called with the stored frame before it is published; if it raises, nothing is.
     """
-    session = frame.sparkSession
-    require_free(session, path)
-    parent, name = posixpath.split(path.rstrip("/"))
-    staging = posixpath.join(parent, f".{name}.{token()}.part")
+    publish_together({path: frame}, check=check)
+    return read(frame.sparkSession, path)
+
+
+def publish_together(frames: Mapping[str, Any], *, check: Callable[[Any], None] | None = None) -> None:
+    """Store several frames, each under its path, as ``publish`` does; none gets its name before all are stored."""
+    session = next(iter(frames.values())).sparkSession
+    for path in frames:
+        require_free(session, path)
+    staged = {path: _staging(path) for path in frames}
     try:
-        guarded(f"writing {path}", lambda: frame.write.mode("errorifexists").parquet(staging))
-        if check is not None:
-            check(guarded(f"writing {path}", lambda: session.read.parquet(staging)))
-        guarded(f"publishing {path}", lambda: _rename(session, staging, path))
+        for path, frame in frames.items():
+            _store(session, frame, path, staged[path], check)
+        for path, staging in staged.items():
+            guarded(f"publishing {path}", partial(_rename, session, staging, path))
     except BaseException:  # Ctrl-C too must leave nothing behind
-        with suppress(Exception):
-            _folder(session, staging).delete()
+        for staging in staged.values():
+            with suppress(Exception):
+                _Folder(session, staging).delete()
         raise
-    return read(session, path)
+
+
+def _staging(path: str) -> str:
+    parent, name = posixpath.split(path.rstrip("/"))
+    return posixpath.join(parent, f".{name}.{token()}.part")
+
+
+def _store(session: Any, frame: Any, path: str, staging: str, check: Callable[[Any], None] | None) -> None:
+    guarded(f"writing {path}", lambda: frame.write.mode("errorifexists").parquet(staging))
+    if check is not None:
+        check(guarded(f"writing {path}", lambda: session.read.parquet(staging)))
 
 
 def read(session: Any, path: str) -> Any:
@@ -50,7 +68,7 @@ def read(session: Any, path: str) -> Any:
 
 def exists(session: Any, path: str) -> bool:
     """Whether something stands under a path."""
-    return bool(guarded(f"looking for {path}", _folder(session, path).exists))
+    return guarded(f"looking for {path}", lambda: _Folder(session, path).exists())
 
 
 def require_free(session: Any, path: Any) -> None:
@@ -59,12 +77,11 @@ def require_free(session: Any, path: Any) -> None:
         raise ParameterError(f"path must be text, the name of a folder to make, got {path!r:.80}")
     if exists(session, path):
         raise FileError(f"{path}: this exists already, and what is published is not replaced: choose another path")
-    parent = posixpath.dirname(path.rstrip("/"))
-    if parent and not exists(session, parent):
-        raise FileError(f"{path}: there is no folder {parent!r}")
+    if not guarded(f"looking for {path}", lambda: _Folder(session, path).has_parent()):
+        raise FileError(f"{path}: there is no folder {posixpath.dirname(path.rstrip('/'))!r}")
 
 
-class _folder:  # noqa: N801 # a handle, used like a function
+class _Folder:
     """A path on whatever file system it names, through Hadoop."""
 
     def __init__(self, session: Any, path: str) -> None:
@@ -75,6 +92,9 @@ class _folder:  # noqa: N801 # a handle, used like a function
 
     def exists(self) -> bool:
         return bool(self._system.exists(self._path))
+
+    def has_parent(self) -> bool:
+        return bool(self._system.exists(self.qualified.getParent()))
 
     def delete(self) -> None:
         self._system.delete(self._path, True)
@@ -88,7 +108,7 @@ def _rename(session: Any, source: str, target: str) -> None:
     """Give a folder its name if nobody has it; the older interface of Hadoop would move it inside what stands there."""
     context = session.sparkContext
     hadoop = context._jvm.org.apache.hadoop.fs
-    old, new = _folder(session, source).qualified, _folder(session, target).qualified
+    old, new = _Folder(session, source).qualified, _Folder(session, target).qualified
     options = context._gateway.new_array(hadoop.Options.Rename, 1)
     options[0] = hadoop.Options.Rename.NONE
     hadoop.FileContext.getFileContext(old.toUri(), context._jsc.hadoopConfiguration()).rename(old, new, options)

@@ -882,7 +882,10 @@ def test_the_command_draws_every_kind(run: Any, tmp_path: Path, answer_file: Pat
         (["frontier", "threshold:9,3", "-e", "1", "--title", "Mine"], None),
         (["rainbow", "0.1,0.3,0.6", "a,b,c", "-e", "ln 2"], row),
         (["utilities", "0.5,0.3,0.2"], None),
-        (["regimes", str(table)], plots.regimes(local.regimes([0.1, 0.2, 0.7], [0.5, 0.25, 0.25]))),
+        (
+            ["regimes", str(table)],
+            plots.regimes(local.regimes([0.1, 0.2, 0.7], [0.5, 0.25, 0.25], symbols=list("abc"))),
+        ),
         (["regimes", "0.1,0.9", "0.6,0.4", "--utility", "chi2"], None),
         (["accuracy", str(answer_file)], plots.accuracy(accuracy_table())),
     ]
@@ -940,3 +943,6 @@ def test_the_columns_of_a_table_must_be_named(run: Any, tmp_path: Path) -> None:
     table.write_text("a,b\n0.5,0.5\n")
     result = run("regimes", str(table), "-o", str(tmp_path / "r.svg"))
     assert "columns must be p0 and p1" in str(result.exception)
+    table.write_text("P0,P1\n0.5,x\n")
+    result = run("regimes", str(table), "-o", str(tmp_path / "r.svg"))
+    assert "line 2: expected a number" in str(result.exception)

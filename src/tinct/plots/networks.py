@@ -131,9 +131,8 @@ def draw_network(canvas: Canvas, network: Network, *, at: int = 0, key: bool = T
     axes.set_xlim(points[:, 0].min() - room, points[:, 0].max() + room)
     axes.set_ylim(points[:, 1].min() - room, points[:, 1].max() + room)
     if key:
-        canvas.key(
-            [(color, style.clean(name)) for color, name in zip(colors, network.graph.outputs, strict=True)][:10], at=at
-        )
+        named = list(zip(colors, map(style.clean, network.graph.outputs), strict=True))
+        canvas.key(named[:_IN_KEY], at=at)
     if network.names is not False and len(network.graph) <= _NAMED:
         canvas.later(partial(_write_names, axes, network))
 

@@ -88,7 +88,7 @@ def _scaling(distance: Floats) -> Floats:
     n = len(distance)
     center = np.eye(n) - 1.0 / n
     values, vectors = np.linalg.eigh(-0.5 * center @ distance**2 @ center)
-    points = vectors[:, -2:] * np.sqrt(np.maximum(values[-2:], 0.0))
+    points = _signed(vectors[:, -2:] * np.sqrt(np.maximum(values[-2:], 0.0)))
     # a graph that is all on one line, or has twins, would start with points on top of each other
     return np.asarray(points + 0.05 * _circle(n))
 
@@ -99,14 +99,16 @@ def _circle(n: int) -> Floats:
 
 
 def _upright(points: Floats) -> Floats:
-    """The long side lies across the page; signs are fixed so that rounding cannot mirror the picture."""
+    """The long side lies across the page."""
     centered = points - points.mean(axis=0)
     _, _, axes = np.linalg.svd(centered, full_matrices=False)
-    turned = centered @ axes.T
-    for column in range(2):
-        lead = turned[np.argmax(np.abs(turned[:, column]) > 1e-6), column]
-        turned[:, column] *= 1.0 if lead <= 0 else -1.0
-    return np.asarray(turned)
+    return _signed(centered @ axes.T)
+
+
+def _signed(points: Floats) -> Floats:
+    """The first vertex off an axis is on its negative side: which sign a solver gives is up to the processor."""
+    lead = np.argmax(np.abs(points) > 1e-6, axis=0)
+    return np.where(points[lead, [0, 1]] > 0, -points, points)
 
 
 def facing(points: Floats, codes: NDArray[Any]) -> Floats:

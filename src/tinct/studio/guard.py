@@ -106,7 +106,10 @@ class Guard:
         """Whether this is the printed address, which leads on to the pages."""
         if environ.get("PATH_INFO") != "/" or environ.get("REQUEST_METHOD") != "GET":
             return False
-        given = parse_qs(environ.get("QUERY_STRING", ""), max_num_fields=5).get("token", [""])
+        try:
+            given = parse_qs(environ.get("QUERY_STRING", ""), max_num_fields=5).get("token", [""])
+        except ValueError:  # more fields than any address of ours has
+            return False
         fine = environ.get("HTTP_HOST") in self._hosts and not environ.get("HTTP_UPGRADE")
         return fine and len(given) == 1 and self._is_token(given[0])
 

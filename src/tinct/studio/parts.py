@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import dash_cytoscape as cyto
 from dash import dcc, html
 
 from tinct.studio.palette import LIGHT, Theme
@@ -144,6 +145,15 @@ def chart_box(name: str, height: int = 320) -> Any:
 
     return dcc.Graph(
         id=name, figure=empty(LIGHT, ""), config=_CHART, style={"height": f"{height}px"}, className="chart",
+    )  # fmt: skip
+
+
+def network(name: str) -> Any:
+    """A place for a graph; it fits its box, and its vertices stay where they were put."""
+    return cyto.Cytoscape(
+        id=name, elements=[], layout={"name": "preset", "fit": True, "padding": 24}, stylesheet=[],
+        style={"width": "100%", "height": "100%"}, autoungrabify=True, boxSelectionEnabled=False,
+        userZoomingEnabled=False, minZoom=0.1, maxZoom=1.6,
     )  # fmt: skip
 
 

@@ -24,7 +24,8 @@ if TYPE_CHECKING:
 
 MAX_FILE = 5 * 2**20
 _KEPT = 16
-_NAME = 80
+_NAME = 60  # characters of up to four bytes: file systems take names of 255
+_ENDING = 10
 
 
 @dataclass(frozen=True)
@@ -94,7 +95,7 @@ def safe_name(name: str) -> str:
     last = name.replace("\\", "/").rsplit("/", 1)[-1]
     clean = "".join(letter if letter.isprintable() and letter not in '<>:"|?*' else "_" for letter in last).strip(". ")
     stem, ending = os.path.splitext(clean)
-    return f"{stem[: _NAME - len(ending)]}{ending[:10]}" or "upload"
+    return f"{stem[: _NAME - _ENDING]}{ending[:_ENDING]}" or "upload"
 
 
 def parsed(upload: Upload, read: Callable[[Path], Any]) -> Any:

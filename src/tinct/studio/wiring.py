@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -96,12 +95,15 @@ def _shown_before(kept: Any) -> dict[str, Any]:
     return dict(kept["shown"])
 
 
-def recovered(state: T, moment: Moment, step: Callable[[T, Happening], T]) -> T:
-    """The settings with everything that was missed; what makes no sense is left out."""
+def recovered(state: T, moment: Moment, step: Callable[[T, Happening], T]) -> tuple[T, str]:
+    """The settings with everything that was missed, and a sentence about the last of it that made no sense."""
+    sentence = ""
     for event in moment.missed:
-        with suppress(TinctError):
+        try:
             state = step(state, event)
-    return state
+        except TinctError as error:
+            sentence = str(error)
+    return state, sentence
 
 
 def connect_files(app: Any, page: str, kinds: tuple[str, ...], save: Callable[[str, Any], dict[str, Any]]) -> None:

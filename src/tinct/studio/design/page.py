@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import dash_cytoscape as cyto
 from dash import dcc, html
 
 from tinct.studio import parts
@@ -102,18 +101,7 @@ def _content(state: DesignState) -> list[Any]:
             html.P(id="design-headline", className="headline"),
             html.Div(id="design-legend"),
             html.Div(
-                cyto.Cytoscape(
-                    id="design-graph",
-                    elements=[],
-                    layout={"name": "preset", "fit": True, "padding": 24},
-                    style={"width": "100%", "height": "100%"},
-                    stylesheet=[],
-                    autoungrabify=True,
-                    boxSelectionEnabled=False,
-                    userZoomingEnabled=False,
-                    minZoom=0.1,
-                    maxZoom=1.6,
-                ),
+                parts.network("design-graph"),
                 id="design-graph-box",
                 className="graph",
             ),

@@ -122,8 +122,8 @@ def updated(moment: Moment, workshop: Workshop) -> dict[str, Any]:
         return happened(state, *_read(event, moment), workshop.files, workshop.uploads)
 
     kept, event = DesignState.from_json(moment.state), moment.event
-    before = recovered(kept, moment, step)
-    state, sentence = before, ""
+    before, sentence = recovered(kept, moment, step)
+    state = before
     try:
         if event is not None:
             state = step(before, event)

@@ -193,8 +193,8 @@ def saved(kind: str, state: LocalState) -> dict[str, Any]:
 def updated(moment: Moment, workshop: Workshop) -> dict[str, Any]:
     """What the page shows after an event, or what it showed before, with a sentence about what went wrong."""
     kept = LocalState.from_json(moment.state)
-    before = recovered(kept, moment, lambda state, event: _after(state, event, moment, workshop))
-    state, sentence = before, ""
+    before, sentence = recovered(kept, moment, lambda state, event: _after(state, event, moment, workshop))
+    state = before
     try:
         if moment.event is not None:
             state = _after(before, moment.event, moment, workshop)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import dash_cytoscape as cyto
 from dash import Input, Output, State, dcc, html, no_update
 
 from tinct.errors import ParameterError, TinctError
@@ -80,17 +79,7 @@ def _content(state: RainbowState) -> list[Any]:
             html.P(id="rainbow-headline", className="headline"),
             html.Div(id="rainbow-legend"),
             html.Div(
-                cyto.Cytoscape(
-                    id="rainbow-graph",
-                    elements=[],
-                    layout={"name": "preset", "fit": True, "padding": 24},
-                    style={"width": "100%", "height": "100%"},
-                    stylesheet=[],
-                    autoungrabify=True,
-                    boxSelectionEnabled=False,
-                    userZoomingEnabled=False,
-                    maxZoom=1.6,
-                ),
+                parts.network("rainbow-graph"),
                 id="rainbow-graph-box",
                 className="graph tall",
             ),
@@ -215,8 +204,8 @@ def saved(kind: str, state: RainbowState, workshop: Workshop) -> dict[str, Any]:
 def updated(moment: Moment, workshop: Workshop) -> dict[str, Any]:
     """What the page shows after an event, or what it showed before, with a sentence about what went wrong."""
     kept = RainbowState.from_json(moment.state)
-    before = recovered(kept, moment, lambda state, event: _after(state, event, moment, workshop))
-    state, sentence = before, ""
+    before, sentence = recovered(kept, moment, lambda state, event: _after(state, event, moment, workshop))
+    state = before
     try:
         if moment.event is not None:
             state = _after(before, moment.event, moment, workshop)

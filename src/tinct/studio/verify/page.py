@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-import dash_cytoscape as cyto
 from dash import Input, Output, State, dcc, html, no_update
 
 from tinct._files import json_text
@@ -78,17 +77,7 @@ def _content() -> list[Any]:
         html.Div(
             parts.card(
                 html.Div(
-                    cyto.Cytoscape(
-                        id="verify-graph",
-                        elements=[],
-                        layout={"name": "preset", "fit": True, "padding": 24},
-                        style={"width": "100%", "height": "100%"},
-                        stylesheet=[],
-                        autoungrabify=True,
-                        boxSelectionEnabled=False,
-                        userZoomingEnabled=False,
-                            maxZoom=1.6,
-                    ),
+                    parts.network("verify-graph"),
                     className="graph",
                 ),
                 title="Where it is worst",
@@ -178,8 +167,8 @@ def saved(kind: str, state: VerifyState, workshop: Workshop) -> dict[str, Any]:
 def updated(moment: Moment, workshop: Workshop) -> dict[str, Any]:
     """What the page shows after an event, or what it showed before, with a sentence about what went wrong."""
     kept = VerifyState.from_json(moment.state)
-    before = recovered(kept, moment, lambda state, event: _after(state, event, moment, workshop))
-    state, sentence = before, ""
+    before, sentence = recovered(kept, moment, lambda state, event: _after(state, event, moment, workshop))
+    state = before
     try:
         if moment.event is not None:
             state = _after(before, moment.event, moment, workshop)

@@ -9,8 +9,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import typer
+from typer.testing import CliRunner
 
 from tinct import Mechanism, Privacy, balanced, graphs
+from tinct.cli.main import app
 
 COUNCIL = Path(__file__).parent.parent / "examples" / "council.csv"
 
@@ -116,6 +119,11 @@ def test_gaussian_and_profile(tmp_path):
         (["design", "majority:5", "-e", "1", "--truth", "0.99,0.99"], "no private mechanism"),
         (["design", "majority:5", "-e", "1", "--truth", "high"], "two probabilities"),
         (["design", "majority:5", "-e", "1", "--at", "77"], "77 is not a vertex"),
+        (["design", "majority:5", "-e", "1", "--at", "2", "--maximize", "truth"], "--maximize does not go together"),
+        (["design", "votes:3,3", "-e", "1", "--truth", "0.8,0.5"], "--truth does not go together with orders"),
+        (["design", "majority:5", "-e", "1", "--engine", "flint"], "--engine must be local or spark"),
+        (["design", "majority:5", "-e", "1", "--master", "yarn"], "--master needs --engine spark"),
+        (["ask", "x.csv", "majority(x)", "-e", "1", "-o", "folder"], "--output is for --engine spark"),
         (["verify", "missing.json"], "no such file"),
         (["verify", "table.csv"], "a table needs its graph"),
         (["verify", "m.json", "--profile", "a,b"], "--profile must be numbers"),
@@ -147,10 +155,67 @@ def test_start_up_loads_no_heavy_library():
     assert done.stdout.strip().splitlines()[-1] == "[]"
 
 
+def commands(group, words=()):
+    """Every command below a group, as the words one types."""
+    for name, found in group.commands.items():
+        yield from commands(found, (*words, name)) if hasattr(found, "commands") else [(*words, name)]
+
+
 def test_help_shows_examples():
     """Every command's help ends with examples that can be pasted."""
-    for command in ("design", "verify"):
-        assert f"tinct {command}" in tinct(command, "--help").stdout.split("Examples")[1]
+    found = list(commands(typer.main.get_command(app)))
+    assert ("local", "privatize") in found
+    for words in found:
+        shown = CliRunner().invoke(app, [*words, "--help"]).stdout
+        assert f"tinct {' '.join(words)}" in shown.split("Examples")[1], words
+
+
+def test_an_interrupted_command_ends_with_status_130(monkeypatch):
+    """Ctrl-C is neither a check that failed nor bad input, and says that no file is half written."""
+
+    def interrupted(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("tinct.graphs.specs.from_spec", interrupted)
+    done = CliRunner().invoke(app, ["design", "majority:5", "-e", "1"])
+    assert done.exit_code == 130
+    assert "written whole or not at all" in done.stderr
+
+
+@pytest.mark.parametrize("more", [(), ("--json",)])
+def test_a_reader_that_has_had_enough_is_no_failure(more):
+    """With nobody left to read, as behind ``head``, the command ends quietly with status 0."""
+    command = [sys.executable, "-m", "tinct", "design", "majority:2001", "-e", "0.01", "--rows", "999", *more]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as running:
+        running.stdout.close()
+        said = running.stderr.read()
+        assert running.wait() == 0
+    assert said == b""
+
+
+def test_a_certificate_that_cannot_be_is_refused_before_anything_is_charged(tmp_path):
+    """No answer is paid for and then lost to an option that makes no sense."""
+    data, book = tmp_path / "rows.csv", tmp_path / "budget.db"
+    data.write_text("x\nyes\nno\n")
+    tinct("budget", "init", book, "-e", "1")
+    asked = ("-e", "1", "--ledger", book, "--certificate")
+    said = tinct("ask", data, "mode(x, categories=['yes', 'no'])", *asked, tmp_path / "c.json", status=2).stderr
+    assert "yes/no questions" in said
+    assert (
+        "there is no folder" in tinct("ask", data, "majority(x)", *asked, tmp_path / "no" / "c.json", status=2).stderr
+    )
+    assert json.loads(tinct("budget", "history", book, "--json").stdout)["entries"] == []
+
+
+def test_an_answer_is_shown_before_its_certificate_is_written(tmp_path):
+    """Groups that are found take a part of ε, so their table is not one that is written: the answers stand."""
+    data = tmp_path / "rows.csv"
+    data.write_text("x,g\n" + "yes,a\n" * 500)
+    asked = ("ask", data, "majority(x)", "--by", "g", "-e", "9", "-d", "1e-6", "--json")
+    done = tinct(*asked, "--certificate", tmp_path / "c.json", status=2)
+    assert json.loads(done.stdout)["answer"] == {"a": "yes"}
+    assert "no file was written" in done.stderr
+    assert not (tmp_path / "c.json").exists()
 
 
 def test_design_with_orders_prints_a_line_for_each_order_and_distance(tmp_path):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import doctest
 import io
+import json
 import pkgutil
 import re
 import shlex
@@ -19,9 +20,11 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from markdown.extensions.toc import slugify, unique
+from typer.main import get_command
 
 import tinct
 from tinct.cli import main
+from tinct.local.files import read_mechanism
 
 if TYPE_CHECKING:
     from types import ModuleType
@@ -29,10 +32,12 @@ if TYPE_CHECKING:
 ROOT = Path(__file__).parent.parent
 DOCS = ROOT / "docs"
 PAGES = sorted(DOCS.rglob("*.md"))
-LINKED = [*PAGES, ROOT / "README.md", ROOT / "CONTRIBUTING.md"]
-GUIDES = ("tutorials", "howto", "concepts.md", "comparison.md", "guarantees.md")
+README = ROOT / "README.md"
+LINKED = [*PAGES, README, *(ROOT / f"{name}.md" for name in ("CHANGELOG", "CONTRIBUTING", "SECURITY"))]
 COPIED = ("examples", "tools")  # what the pages' commands find in the folder they run in
 SHELL = ("|", ">", "<", "&&", "$")
+# what these tests cannot do: install, wait for a browser, reach somebody's server; Spark has tests of its own
+SETUP = re.compile(r"pip install |make |source |\. \.venv|tinct studio|tinct .*(postgresql://|--engine spark)")
 
 _FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 _EXIT = re.compile(r"\s+# exit (\d+)$")
@@ -62,7 +67,7 @@ def steps(page: Path) -> list[Step]:
     return found
 
 
-WITH_COMMANDS = [page for page in PAGES if steps(page)]
+WITH_COMMANDS = [page for page in [*PAGES, README] if steps(page)]
 
 
 def run(command: str) -> tuple[int, str]:
@@ -89,7 +94,7 @@ def run_here(words: list[str]) -> tuple[int, str]:
     return 0, shown.getvalue()
 
 
-@pytest.mark.parametrize("page", WITH_COMMANDS, ids=lambda page: str(page.relative_to(DOCS)))
+@pytest.mark.parametrize("page", WITH_COMMANDS, ids=lambda page: str(page.relative_to(ROOT)))
 def test_every_command_on_a_page_runs_and_prints_what_the_page_shows(
     page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -115,12 +120,100 @@ def test_there_are_commands_to_run() -> None:
     assert sum(len(steps(page)) for page in WITH_COMMANDS) >= 40
 
 
-def test_guides_have_no_code_that_is_not_run() -> None:
-    """Their blocks are sessions (run by pytest), commands (run above), or text that is no code."""
-    for page in PAGES:
-        if page.relative_to(DOCS).parts[0] in GUIDES:
-            languages = {language for language, _ in _FENCE.findall(page.read_text(encoding="utf-8"))}
-            assert languages <= {"pycon", "console", "text"}, page
+def test_sessions_of_the_readme_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Those of the pages under docs are collected by pytest itself."""
+    monkeypatch.chdir(ROOT)
+    flags = doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS
+    found = doctest.testfile(str(README), module_relative=False, optionflags=flags)
+    assert found.attempted >= 5
+    assert found.failed == 0
+
+
+@pytest.mark.parametrize("page", [*PAGES, README], ids=lambda page: str(page.relative_to(ROOT)))
+def test_no_page_has_code_that_is_not_run(page: Path) -> None:
+    """Blocks are sessions (run by pytest), commands (run above), files (read below), or text that is no code.
+
+    The reference shows examples of docstrings, which run where they stand; one page has a script for Spark, which
+    tests/test_spark.py runs.
+    """
+    if page.is_relative_to(DOCS / "reference"):
+        return
+    allowed = {"pycon", "console", "text", "json", "xml"} | ({"python"} if page == DOCS / "scale.md" else set())
+    for language, body in _FENCE.findall(page.read_text(encoding="utf-8")):
+        assert language in allowed
+        if language == "text":
+            lines = [line for line in body.splitlines() if re.match(r"(\$ )?(tinct|python|pip|make|source|\.) ", line)]
+            assert [line for line in lines if not SETUP.match(line)] == [], "commands belong in a console block"
+
+
+def test_every_file_that_the_format_page_shows_can_be_read(tmp_path: Path) -> None:
+    """Graphs, mechanisms and certificates are read by the library; rows and values are JSON or a table of cells."""
+    seen = set()
+    for language, body in _FENCE.findall((DOCS / "files.md").read_text(encoding="utf-8")):
+        if language not in ("json", "xml", "text"):
+            continue
+        suffix = {"json": ".json", "xml": ".graphml"}.get(language, ".csv")
+        path = tmp_path / f"example{suffix}"
+        path.write_text(body, encoding="utf-8")
+        kind = re.search(r'"schema": "tinct/(\w+)@1"', body)
+        first = kind[1] if kind else body.partition(",")[0] if language == "text" else language
+        seen.add(first)
+        if first in ("graph", "xml", "source"):
+            assert len(tinct.graphs.read(path).graph) == 3
+        elif first == "mechanism":
+            assert tinct.Mechanism.from_json(path).outputs == ("no", "yes")
+        elif first == "certificate":
+            assert tinct.exact.Certified.from_json(path).denominator == 300
+        elif first == "local":
+            assert read_mechanism(path).symbols == ("car", "bus")
+        elif language == "json":
+            assert json.loads(body)
+        else:
+            assert {line.count(",") for line in body.splitlines()} == {body.partition("\n")[0].count(",")}
+    assert seen >= {"graph", "xml", "source", "mechanism", "certificate", "local", "vertex", "json"}
+
+
+def test_the_names_of_the_architecture_page_are_all_there_and_all_exist() -> None:
+    """Its list of public names has every name of tinct itself, and nothing that rooms do not have."""
+    text = (DOCS / "architecture.md").read_text(encoding="utf-8").partition("## Public names")[2]
+    listed = next(body for language, body in _FENCE.findall(text) if language == "text")
+    words = set(re.findall(r"\w+", listed))
+    assert {name for name in tinct.__all__ if name not in words} == set()
+    for room, name in re.findall(r"\b(graphs|rainbow|exact|local|baselines|interop)\.(\w+)", listed):
+        assert hasattr(import_module(f"tinct.{room}"), name), f"{room}.{name}"
+
+
+# the claims
+
+
+def known_tests() -> set[tuple[str, str]]:
+    """Every test function with its file, from the syntax trees."""
+    files = [*(ROOT / "tests").glob("test_*.py")]
+    trees = {file.stem: ast.parse(file.read_text(encoding="utf-8")) for file in files}
+    return {
+        (file, node.name) for file, tree in trees.items() for node in tree.body if isinstance(node, ast.FunctionDef)
+    }
+
+
+def test_every_test_that_the_page_of_claims_names_exists() -> None:
+    """And so do the parts of the evidence and the targets of make that it names."""
+    text = (DOCS / "claims.md").read_text(encoding="utf-8")
+    named = re.findall(r"`tests/(\w+)\.py::(\w+)`", text)
+    assert len(named) >= 80
+    assert sorted(set(named) - known_tests()) == []
+    targets = re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE)
+    assert set(re.findall(r"`make ([a-z-]+)`", text)) <= set(targets)
+    parts = set(re.findall(r"`python -m evidence (\w+)`", text))
+    assert parts
+    assert parts <= set(import_module("evidence.__main__").PARTS)
+
+
+def test_every_test_that_a_proof_or_a_decision_names_exists() -> None:
+    """A proof says which tests execute it; a test that was renamed must be renamed there."""
+    names = {name for _, name in known_tests()} | {file for file, _ in known_tests()}
+    for page in [*DOCS.glob("proofs/*.md"), *DOCS.glob("decisions/*.md")]:
+        named = set(re.findall(r"`(test_\w+)`", page.read_text(encoding="utf-8")))
+        assert sorted(named - names) == [], page
 
 
 # the examples in the help
@@ -136,12 +229,24 @@ def help_examples() -> list[str]:
     return [line for line in lines if line.startswith("tinct ") and not line.startswith("tinct studio")]
 
 
+def parse(words: list[str]) -> None:
+    """Read the options of a command without running it; an option that does not exist is an error."""
+    command: Any = get_command(main.app)
+    context = command.make_context("tinct", words)
+    while hasattr(command, "resolve_command"):
+        name, command, words = command.resolve_command(context, words)
+        context = command.make_context(name, words, parent=context)
+
+
 @pytest.mark.parametrize("line", help_examples())
 def test_an_example_in_the_help_works_if_its_files_are_there(
     line: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """In an empty folder: it runs, or it misses a file, but there is nothing wrong with the line itself."""
     monkeypatch.chdir(tmp_path)
+    if "--engine spark" in line:  # which would start Spark before it misses a file: only its options are looked at
+        parse(shlex.split(line)[1:])
+        return
     code, output = run_here(shlex.split(line))
     missing = "there is no such file" in output or "there is no ledger" in output
     assert code == 0 or missing, f"{line}\n{output}"

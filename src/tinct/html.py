@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from tinct import plots
 from tinct.errors import TinctError
+from tinct.plots.networks import MOST_VERTICES
 from tinct.plots.saving import render
 
 if TYPE_CHECKING:
@@ -32,7 +33,6 @@ if TYPE_CHECKING:
 
 MOST_ROWS = 12
 MOST_COLUMNS = 12
-MOST_DRAWN = 400  # vertices; a larger figure takes longer than somebody waits for a cell
 _LONGEST = 200
 _CELL = 'style="text-align:left;vertical-align:top"'
 
@@ -187,7 +187,8 @@ def _text(value: Any) -> str:
 
 
 def _drawn(graph: DatasetGraph, draw: Callable[[Any], Any], drawn: Any) -> str:
-    return _picture(lambda: draw(drawn)) if len(graph) <= MOST_DRAWN else ""
+    """A picture of what has a graph; a larger one takes longer than somebody waits for a cell."""
+    return _picture(lambda: draw(drawn)) if len(graph) <= MOST_VERTICES else ""
 
 
 def _picture(draw: Callable[[], Any]) -> str:

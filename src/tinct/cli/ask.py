@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import sys
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -20,11 +18,10 @@ from tinct.cli.inputs import (
     examples,
     on_spark,
 )
+from tinct.cli.progress import measured, stage
 from tinct.errors import ParameterError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
     from tinct.asking import Accuracy, Answer, Plan
 
 EXAMPLES = examples(
@@ -33,12 +30,15 @@ EXAMPLES = examples(
     "tinct ask visits.csv \"mode(reason, categories=['checkup','injury','other'])\" --epsilon 1 --neighbors replace",
     'tinct ask survey.csv "share(age >= 65, at_least=0.3)" --epsilon 1 --where "ward == \'North\'" --unit person_id',
     'tinct ask survey.csv "majority(support)" --plan --right 0.99 --margin 50',
+    'tinct ask hdfs://host/votes "majority(yes)" --by ward -e 1 -d 1e-6 --engine spark --master yarn --output wards',
 )
 _SHOWN_GROUPS = 40
 
 
 def ask(
-    data: Annotated[Path, typer.Argument(help="A .csv, .tsv, .parquet, .jsonl or .ndjson file.")],
+    data: Annotated[  # not a Path, which would take a slash away from hdfs://host/votes
+        str, typer.Argument(help="A .csv, .tsv, .parquet, .jsonl or .ndjson file.")
+    ],
     question: Annotated[
         str,
         typer.Argument(
@@ -90,6 +90,16 @@ def ask(
     ] = None,
     engine: EngineOption = "local",
     master: MasterOption = None,
+    output: Annotated[
+        str | None,
+        typer.Option(
+            "--output",
+            "-o",
+            metavar="PATH",
+            help="With --engine spark and --by: a new folder for the answers, if there are too many to be shown.",
+            show_default=False,
+        ),
+    ] = None,
     as_json: JsonOption = False,
 ) -> None:
     """Ask one question about people's data: one answer, as truthful as any private answer can be.
@@ -112,37 +122,60 @@ def ask(
         )
     if right is not None and not plan:
         raise ParameterError("--right needs --plan: it finds the epsilon, and draws nothing")
+    _require_certifiable(certificate, question, epsilon_column)  # before anything is charged
+    charge: dict[str, Any] = {"ledger": ledger, "request": request, "scope": scope}
+    if output is not None:
+        if not on_spark(engine, master) or by is None or plan or certificate is not None:
+            raise ParameterError("--output is for --engine spark with --by, without --plan and --certificate")
+        _print_result(_publish(data, question, output, master, {**options, **charge}), as_json)
+        return
     rows = _opened(data, engine, master)
     if plan:
         if right is not None:
             options["epsilon"] = _needed(question, right, margin, delta, neighbors, epsilon, rows)
-        with _working("Planning") as progress:
+        with measured("Planning") as progress:
             found = asking.plan(rows, question, progress=progress, **options)
         _write_certificate(certificate, found, options["epsilon"], delta, lean)
         typer.echo(json.dumps(found.to_dict(), ensure_ascii=False, indent=2)) if as_json else _print_plan(
             found, options["epsilon"] if right else None
         )
         return
-    with _working("Counting and proving") as progress:
-        answer = asking.ask(rows, question, ledger=ledger, request=request, scope=scope, progress=progress, **options)
+    with measured("Counting and proving") as progress:
+        answer = asking.ask(rows, question, progress=progress, **charge, **options)
+    _print_result(answer, as_json)  # first of all: it is paid for
     _write_certificate(certificate, answer.plan, epsilon, delta, lean)
+
+
+def _print_result(answer: Answer, as_json: bool) -> None:
     typer.echo(json.dumps(answer.to_dict(), ensure_ascii=False, indent=2)) if as_json else _print_answer(answer)
 
 
-def _opened(data: Path, engine: str, master: str | None) -> Any:
+def _publish(data: str, question: str, output: str, master: str | None, options: dict[str, Any]) -> Answer:
+    """Answers that stay on the cluster; the answer that is shown says where."""
+    from tinct.asking import Answer
+    from tinct.spark.jobs import ask_groups_files
+
+    if options.pop("neighbors") != "add-remove" or options.pop("epsilon_column") or options.pop("budgets"):
+        raise ParameterError("--output goes with --neighbors add-remove and one --epsilon for all")
+    with stage("Answering on Spark"):
+        found = ask_groups_files(data, question, target=output, master=master, **options)
+    return Answer(f"published in {found.path}", found.plan, found.request, found.left, found.repeated)
+
+
+def _opened(data: str, engine: str, master: str | None) -> Any:
     """What is asked about: the file, or its rows on a cluster."""
     if not on_spark(engine, master):
         return data
     from tinct.spark.jobs import open_parquet
 
-    return open_parquet(str(data), master=master)
+    return open_parquet(data, master=master)
 
 
 def _listed(text: str | None) -> list[str] | None:
     return None if text is None else [part.strip() for part in text.split(",")]
 
 
-def _needed(question: str, right: str, margin: int, delta: str, neighbors: str, epsilon: str | None, data: Path) -> str:
+def _needed(question: str, right: str, margin: int, delta: str, neighbors: str, epsilon: str | None, data: Any) -> str:
     from tinct import asking, sources
     from tinct.questions import parse
 
@@ -156,32 +189,31 @@ def _needed(question: str, right: str, margin: int, delta: str, neighbors: str, 
     return repr(asking.needed_epsilon(asked, right, margin, delta, neighbors=neighbors, n=n))
 
 
+def _require_certifiable(path: Path | None, question: str, epsilon_column: str | None) -> None:
+    """Refuse a certificate that there will not be, or that cannot be written."""
+    if path is None:
+        return
+    from tinct.questions import parse
+    from tinct.questions.words import YesNo
+
+    if not isinstance(parse(question), YesNo) or epsilon_column is not None:
+        raise ParameterError("--certificate is for yes/no questions with one epsilon")
+    if not path.parent.is_dir():
+        raise ParameterError(f"{path}: there is no folder {str(path.parent)!r}")
+
+
 def _write_certificate(path: Path | None, plan: Plan, epsilon: Any, delta: str, lean: str | None) -> None:
     if path is None:
         return
     from tinct import exact
     from tinct.privacy import Privacy
 
-    made = [exact.line(Privacy(epsilon, delta), lean=lean)] if epsilon is not None else []
-    if Privacy(epsilon or 0, delta).exact_delta:
-        made.append(exact.ray(Privacy(epsilon, delta)))
+    privacy = Privacy(epsilon, delta)
+    made = [exact.line(privacy, lean=lean), *([exact.ray(privacy)] if privacy.exact_delta else [])]
     found = next((one for one in made if one.id == plan.certificate), None)
-    if found is None:
-        raise ParameterError("--certificate is for yes/no questions with one epsilon; nothing was written")
+    if found is None:  # such as groups that are found, which takes a part of ε
+        raise ParameterError("the table of this answer is not one that --certificate writes: no file was written")
     found.to_json(path)
-
-
-@contextmanager
-def _working(what: str) -> Iterator[Callable[[float], None] | None]:
-    """A bar on the terminal for work that takes its time."""
-    if not sys.stderr.isatty():
-        yield None
-        return
-    from rich.progress import Progress
-
-    with Progress(transient=True) as bar:
-        task = bar.add_task(what, total=1.0)
-        yield lambda share: bar.update(task, completed=share)
 
 
 def _print_plan(plan: Plan, needed: str | None) -> None:

@@ -18,14 +18,14 @@ from tinct.cli.inputs import (
     JsonOption,
     MasterOption,
     MuOption,
+    choose_given,
     choose_privacy,
     describe,
     examples,
     load_graph,
     on_spark,
-    stage,
 )
-from tinct.cli.progress import counted
+from tinct.cli.progress import counted, stage
 from tinct.errors import ParameterError
 
 if TYPE_CHECKING:
@@ -42,6 +42,7 @@ EXAMPLES = examples(
     "tinct design line:50,50 --epsilon 1 --truth 0.8,0.5 --json",
     "tinct design votes:12,3 --epsilon 1 --boundary best",
     "tinct design majority:101 --epsilon 0.5 --certificate majority.json",
+    "tinct design hdfs://host/graph --fix hdfs://host/fixed --output hdfs://host/table --engine spark --master yarn",
 )
 
 
@@ -56,9 +57,11 @@ def design(
     delta: DeltaOption = None,
     mu: MuOption = None,
     fix: Annotated[
-        Path | None,
+        str | None,
         typer.Option(
-            help="Fixed values, .json or .csv: vertices and the probability of the first answer.", show_default=False
+            metavar="PATH",
+            help="Fixed values, .json or .csv: vertices and the probability of the first answer.",
+            show_default=False,
         ),
     ] = None,
     truth: Annotated[
@@ -66,7 +69,13 @@ def design(
     ] = None,
     at: Annotated[str | None, typer.Option(help="Compute the row of this vertex only.", show_default=False)] = None,
     output: Annotated[
-        list[Path] | None, typer.Option("--output", "-o", help="Write the mechanism: .json or .csv; repeatable.")
+        list[str] | None,
+        typer.Option(
+            "--output",
+            "-o",
+            metavar="PATH",
+            help="Write the mechanism: .json or .csv; repeatable. On Spark, one new folder.",
+        ),
     ] = None,
     certificate: Annotated[
         Path | None,
@@ -92,9 +101,11 @@ def design(
     from tinct.verification import verify
 
     if on_spark(engine, master):
-        _extend_on_spark(graph, epsilon, delta, fix, output or [], master, disconnected)
+        others = {"--mu": mu, "--truth": truth, "--at": at, "--certificate": certificate, "--maximize": maximize}
+        _refuse(others, "--engine spark, which extends --fix and nothing else")
+        _extend_on_spark(graph, choose_given(epsilon, delta), fix, output or [], master, disconnected, as_json)
         return
-    outputs = [_checked_target(path) for path in output or []]
+    outputs = [_checked_target(Path(path)) for path in output or []]
     certificates = [_checked_target(path, (".json",)) for path in [certificate] if path is not None]
     with stage("Reading the graph"):
         loaded = load_graph(graph, disconnected=disconnected)
@@ -102,11 +113,13 @@ def design(
     if at is not None:
         if outputs or certificates:
             raise ParameterError("--at computes one row; leave it out to write the whole mechanism")
+        _refuse({"--maximize": maximize, "--truth": truth if fix is not None else None}, "--at")
         _print_row(loaded.graph, _design_row(loaded.graph, privacy, fix, truth, at), at, as_json)
         return
     with_orders = loaded.graph.coloring.has_orders
     with stage(f"Designing for {len(loaded.graph):,} datasets"):
         if with_orders:
+            _refuse({"--truth": truth}, "orders of preference: give rows with --fix, or choose a --boundary")
             mechanism = orders.design_orders(loaded.graph, privacy, fix, boundary, maximize)
         else:
             mechanism = _design_all(loaded.graph, privacy, fix, truth, maximize)
@@ -129,8 +142,15 @@ def design(
         _print_table(loaded.graph, privacy, lines, verdict, rows, outputs)
 
 
+def _refuse(given: dict[str, Any], what: str) -> None:
+    """An option that would be passed over in silence is an error."""
+    for option, value in given.items():
+        if value is not None:
+            raise ParameterError(f"{option} does not go together with {what}")
+
+
 def _design_all(
-    graph: DatasetGraph, privacy: Any, fix: Path | None, truth: str | None, maximize: str | None
+    graph: DatasetGraph, privacy: Any, fix: str | None, truth: str | None, maximize: str | None
 ) -> Mechanism:
     from tinct import binary
     from tinct.graphs.files import read_fixed
@@ -154,28 +174,30 @@ def _design_all(
 
 def _extend_on_spark(
     graph: str,
-    epsilon: str | None,
-    delta: str | None,
-    fix: Path | None,
-    output: list[Path],
+    privacy: Any,
+    fix: str | None,
+    output: list[str],
     master: str | None,
     disconnected: bool,
+    as_json: bool,
 ) -> None:
     """A graph in Parquet that outgrows one machine: extend fixed values, and publish the table."""
-    from tinct.privacy import Privacy
     from tinct.spark.jobs import extend_files
 
     if fix is None or len(output) != 1:
         raise ParameterError("--engine spark extends --fix, a Parquet file, and writes one --output, a new folder")
-    privacy = None if epsilon is None else Privacy(epsilon, "0" if delta is None else delta)
     with counted("Extending on Spark", "rounds") as progress:
         done = extend_files(
-            graph, str(fix), str(output[0]), privacy=privacy, master=master, disconnected=disconnected,
+            graph, fix, output[0], privacy=privacy, master=master, disconnected=disconnected,
             progress=lambda found: progress(found.number),
         )  # fmt: skip
-    typer.echo(
-        f"Written: {done.path} (vertex, color, Pr[{done.outputs[0]}], Pr[{done.outputs[1]}]) in {done.rounds} rounds"
-    )
+    outputs = [str(answer) for answer in done.outputs]
+    if as_json:
+        result = {"schema": "tinct/extension@1", "outputs": outputs, "rounds": done.rounds, "written": [done.path]}
+        typer.echo(json.dumps(result, ensure_ascii=False, indent=2))
+        return
+    columns = ", ".join(["vertex", "color", *(f"Pr[{answer}]" for answer in outputs)])
+    typer.echo(f"Written: {done.path} ({columns}) in {done.rounds} rounds")
 
 
 def _certify(mechanism: Mechanism, path: Path, bits: int) -> Path:
@@ -186,7 +208,7 @@ def _certify(mechanism: Mechanism, path: Path, bits: int) -> Path:
     return path
 
 
-def _design_row(graph: DatasetGraph, privacy: Any, fix: Path | None, truth: str | None, at: str) -> Any:
+def _design_row(graph: DatasetGraph, privacy: Any, fix: str | None, truth: str | None, at: str) -> Any:
     from tinct import binary
     from tinct.graphs.files import read_fixed
     from tinct.graphs.labels import from_text

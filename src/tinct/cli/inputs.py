@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import sys
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -12,8 +10,6 @@ import typer
 from tinct.errors import ParameterError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from tinct.graphs import GraphFile
 
 EpsilonOption = Annotated[
@@ -59,6 +55,15 @@ def on_spark(engine: str, master: str | None) -> bool:
     return engine == "spark"
 
 
+def begins_like(path: Path, schema: str) -> bool:
+    """Whether a JSON file begins like one of a schema; reading it in full is left to those who know how."""
+    try:
+        with path.open("rb") as file:
+            return f'"{schema}@'.encode() in file.read(200)
+    except OSError:
+        return False
+
+
 def load_graph(given: str, *, disconnected: bool) -> GraphFile:
     """A graph from a file, or from a short name such as majority:101."""
     from tinct import graphs
@@ -73,19 +78,27 @@ def load_graph(given: str, *, disconnected: bool) -> GraphFile:
 
 def choose_privacy(epsilon: str | None, delta: str | None, mu: str | None, stored: Any) -> Any:
     """The privacy that the options state, else the one stored with the graph."""
-    from tinct.privacy import GaussianDP, Privacy
+    from tinct.privacy import GaussianDP
 
     if mu is not None:
         if epsilon is not None or delta is not None:
             raise ParameterError("give either --mu or --epsilon and --delta, not both")
         return GaussianDP(mu)
+    if epsilon is None and stored is None:
+        raise ParameterError("no privacy is given: add --epsilon (such as --epsilon 0.5) or --mu")
+    given = choose_given(epsilon, delta)
+    return stored if given is None else given
+
+
+def choose_given(epsilon: str | None, delta: str | None) -> Any:
+    """The privacy that --epsilon and --delta state, or None if there is none."""
+    from tinct.privacy import Privacy
+
     if epsilon is not None:
         return Privacy(epsilon, "0" if delta is None else delta)
-    if stored is None:
-        raise ParameterError("no privacy is given: add --epsilon (such as --epsilon 0.5) or --mu")
     if delta is not None:
         raise ParameterError("--delta needs --epsilon: the file's own budgets already have their delta")
-    return stored
+    return None
 
 
 def describe(privacy: Any) -> str:
@@ -104,15 +117,3 @@ def describe(privacy: Any) -> str:
     if isinstance(privacy, EdgeClasses):
         return f"{len(privacy.pairs)} classes of budgets: " + "; ".join(map(describe, privacy.pairs[:4]))
     return repr(privacy)
-
-
-@contextmanager
-def stage(what: str) -> Iterator[None]:
-    """Show on the terminal what is going on, for as long as it takes."""
-    if not sys.stderr.isatty():
-        yield
-        return
-    from rich.console import Console
-
-    with Console(stderr=True).status(what):
-        yield

@@ -10,8 +10,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from tinct.cli import reports
-from tinct.cli.inputs import JsonOption, examples, stage
-from tinct.errors import FileError, ParameterError
+from tinct.cli.distributions import Distributions, numbers, read_distributions
+from tinct.cli.inputs import JsonOption, examples
+from tinct.cli.progress import stage
+from tinct.errors import ParameterError
 
 if TYPE_CHECKING:
     from tinct.local import Comparison, LocalMechanism, Regimes
@@ -43,13 +45,6 @@ UtilityOption = Annotated[
     str, typer.Option("--utility", "-u", help="kl, reverse-kl, chi2, hellinger, tv, js, hockey-stick:1.5, alpha:0.5.")
 ]
 RequiredEpsilon = Annotated[str, typer.Option("--epsilon", "-e", help="The budget, such as 0.5 or 'ln 2'.")]
-
-
-class _Problem:
-    """What the command is about: two hypotheses, or one prior."""
-
-    def __init__(self, symbols: list[str] | None, p0: list[float], p1: list[float] | None) -> None:
-        self.symbols, self.p0, self.p1 = symbols, p0, p1
 
 
 @app.command(
@@ -225,46 +220,18 @@ def _named(name: str | None, symbols: str | None, epsilon: str) -> LocalMechanis
     return makers[name](len(names), epsilon, symbols=names)
 
 
-def _problem(file: Path | None, p0: str | None, p1: str | None, prior: str | None) -> _Problem:
+def _problem(file: Path | None, p0: str | None, p1: str | None, prior: str | None) -> Distributions:
     if file is not None:
         if p0 is not None or p1 is not None or prior is not None:
             raise ParameterError("give either a file or --p0 and --p1 or --prior, not both")
-        return _read(file)
+        return read_distributions(file)
     if prior is not None:
         if p0 is not None or p1 is not None:
             raise ParameterError("give either --prior or --p0 and --p1, not both")
-        return _Problem(None, _numbers(prior, "--prior"), None)
+        return Distributions(None, numbers(prior, "--prior"), None)
     if p0 is None or p1 is None:
         raise ParameterError("no distributions are given: add a file, or --p0 and --p1, or --prior")
-    return _Problem(None, _numbers(p0, "--p0"), _numbers(p1, "--p1"))
-
-
-def _numbers(text: str, option: str) -> list[float]:
-    from tinct._files import number
-
-    try:
-        return [number(part.strip()) for part in text.split(",")]
-    except ParameterError as error:
-        raise ParameterError(f"{option} must be numbers separated by commas such as 0.25,0.75: {error}") from None
-
-
-def _read(file: Path) -> _Problem:
-    from tinct._files import number, read_sheet, reading
-
-    header, rows = read_sheet(file)
-    names = [name.lower() for name in header]
-    wanted = ["p0", "p1"] if "p0" in names else ["prior"]
-    if not {"symbol", *wanted} <= set(names):
-        raise FileError(f"{file}: line 1: the columns must be symbol, p0, p1 or symbol, prior; got {', '.join(header)}")
-    places = [names.index(name) for name in ("symbol", *wanted)]
-    symbols: list[str] = []
-    values: list[list[float]] = [[] for _ in wanted]
-    for line, cells in rows:
-        symbols.append(cells[places[0]])
-        for column, place in zip(values, places[1:], strict=True):
-            with reading(file, f"line {line}"):
-                column.append(number(cells[place]))
-    return _Problem(symbols, values[0], values[1] if len(values) > 1 else None)
+    return Distributions(None, numbers(p0, "--p0"), numbers(p1, "--p1"))
 
 
 # showing

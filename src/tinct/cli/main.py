@@ -5,9 +5,10 @@ from __future__ import annotations
 import os
 import re
 import sys
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
+from typer.core import TyperGroup
 
 from tinct import __version__
 from tinct.cli import ask, budget, design, local, plot, release, studio, verify
@@ -17,8 +18,29 @@ BAD_INPUT = 2
 INTERRUPTED = 130
 _KEYWORD = re.compile(r"\b(neighbors|epsilon|delta|composition)='([^' ]+)'")
 
+
+class _Commands(TyperGroup):
+    """The commands, with an ending for what Typer would end in its own way, without a word or as a failed check."""
+
+    def invoke(self, ctx: Any) -> Any:
+        """Run a command."""
+        try:
+            found = super().invoke(ctx)
+            sys.stdout.flush()
+        except KeyboardInterrupt:
+            typer.secho("tinct: interrupted; files are written whole or not at all", err=True)
+            raise typer.Exit(INTERRUPTED) from None
+        except (BrokenPipeError, SystemExit) as error:  # the reader, such as head, has had enough
+            if not isinstance(error, BrokenPipeError) and not isinstance(error.__context__, BrokenPipeError):
+                raise
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            raise typer.Exit from None  # Rich would make it 1, a check that failed
+        return found
+
+
 app = typer.Typer(
     name="tinct",
+    cls=_Commands,
     help="Provably optimal differential privacy: the mechanism no other private mechanism can beat.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
@@ -64,9 +86,3 @@ def run() -> None:
     except MemoryError:
         typer.secho("tinct: this needs more memory than the machine has", err=True, fg=typer.colors.RED)
         sys.exit(BAD_INPUT)
-    except KeyboardInterrupt:
-        typer.secho("tinct: interrupted, nothing was written", err=True)
-        sys.exit(INTERRUPTED)
-    except BrokenPipeError:  # the reader, such as head, has had enough
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        sys.exit(0)

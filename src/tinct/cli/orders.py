@@ -22,9 +22,7 @@ _BAR = 8
 _EIGHTHS = " ▏▎▍▌▋▊▉"
 
 
-def design_orders(
-    graph: DatasetGraph, privacy: Any, fix: Path | None, boundary: str, maximize: str | None
-) -> Mechanism:
+def design_orders(graph: DatasetGraph, privacy: Any, fix: str | None, boundary: str, maximize: str | None) -> Mechanism:
     """The optimum from the given or chosen boundary rows, or the best mechanism for a utility."""
     from tinct import rainbow
     from tinct.graphs.files import read_rows

@@ -7,16 +7,18 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from tinct.cli.distributions import Distributions, numbers, read_distributions
 from tinct.cli.inputs import (
     DeltaOption,
     DisconnectedOption,
     EpsilonOption,
     MuOption,
+    begins_like,
     choose_privacy,
     examples,
     load_graph,
-    stage,
 )
+from tinct.cli.progress import stage
 from tinct.errors import FileError, ParameterError
 
 if TYPE_CHECKING:
@@ -111,45 +113,27 @@ class Request:
         """A mechanism from its file; or the optimal one for a graph."""
         from tinct.mechanism import Mechanism
 
-        if self._is_mechanism():
+        path = Path(self.words[0])
+        if path.suffix == ".json" and begins_like(path, "tinct/mechanism"):  # graphs are JSON too
             if any(option is not None for option in self._budget):
                 raise ParameterError("a mechanism brings its privacy: leave out --epsilon, --delta and --mu")
             with stage("Reading the mechanism"):
-                return Mechanism.from_json(Path(self.words[0]))
+                return Mechanism.from_json(path)
         graph, privacy = self.graph()
         with stage(f"Designing for {len(graph):,} datasets"):
             return _designed(graph, privacy)
 
-    def _is_mechanism(self) -> bool:
-        """Whether a file begins like a mechanism; graphs are JSON too."""
-        path = Path(self.words[0])
-        try:
-            with path.open("rb") as file:
-                return path.suffix == ".json" and b'"tinct/mechanism@' in file.read(200)
-        except OSError:
-            return False
-
     def numbers(self, at: int) -> list[float]:
         """Probabilities such as 0.1,0.3,0.6."""
-        from tinct._files import number
+        return numbers(self.words[at], "probabilities")
 
-        return [number(part.strip()) for part in self.words[at].split(",")]
-
-    def hypotheses(self) -> tuple[list[float], list[float] | None]:
-        """One or two distributions, as lists or as the columns p0 and p1 (or prior) of a table."""
+    def hypotheses(self) -> Distributions:
+        """One or two distributions, as lists or as the columns of a table."""
         if len(self.words) == 2:
-            return self.numbers(0), self.numbers(1)
-        if not self.words[0].lower().endswith((".csv", ".tsv")):
-            return self.numbers(0), None
-        from tinct._files import number, read_sheet
-
-        header, rows = read_sheet(self.words[0])
-        cells = [row for _, row in rows]
-        for names in (("p0", "p1"), ("prior",)):
-            if all(name in header for name in names):
-                columns = [[number(row[header.index(name)]) for row in cells] for name in names]
-                return columns[0], columns[1] if len(columns) == 2 else None
-        raise FileError(f"{self.words[0]}: the columns must be p0 and p1, or prior, got {', '.join(header)}")
+            return Distributions(None, self.numbers(0), self.numbers(1))
+        if self.words[0].lower().endswith((".csv", ".tsv")):
+            return read_distributions(self.words[0])
+        return Distributions(None, self.numbers(0), None)
 
 
 def _designed(graph: Any, privacy: Any) -> Mechanism:
@@ -207,20 +191,20 @@ def _rainbow(request: Request) -> Any:
 def _utilities(request: Request) -> Any:
     from tinct import local, plots
 
-    p0, p1 = request.hypotheses()
+    found = request.hypotheses()
     with stage("Comparing local mechanisms"):
-        lines = local.compare(p0, p1, epsilons=_LOCAL_BUDGETS, utility=request.utility, bound=False)
+        lines = local.compare(found.p0, found.p1, epsilons=_LOCAL_BUDGETS, utility=request.utility, bound=False)
     return plots.utilities(lines, **request.look)
 
 
 def _regimes(request: Request) -> Any:
     from tinct import local, plots
 
-    p0, p1 = request.hypotheses()
-    if p1 is None:
+    given = request.hypotheses()
+    if given.p1 is None:
         raise ParameterError("tinct plot regimes takes two distributions, such as 0.1,0.9 0.6,0.4, or a table of them")
     with stage("Searching for the regimes"):
-        found = local.regimes(p0, p1, request.utility)
+        found = local.regimes(given.p0, given.p1, request.utility, symbols=given.symbols)
     return plots.regimes(found, **request.look)
 
 

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from tinct.cli.inputs import JsonOption, LedgerOption, RequestOption, ScopeOption, examples, stage
-from tinct.cli.progress import counted
+from tinct.cli.inputs import JsonOption, LedgerOption, RequestOption, ScopeOption, examples
+from tinct.cli.progress import counted, stage
 from tinct.errors import ParameterError
 
 if TYPE_CHECKING:

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from tinct.cli.inputs import EngineOption, JsonOption, MasterOption, examples, on_spark, stage
-from tinct.cli.progress import counted
+from tinct.cli.inputs import EngineOption, JsonOption, MasterOption, examples, on_spark
+from tinct.cli.progress import counted, stage
 from tinct.errors import ParameterError
 
 if TYPE_CHECKING:
@@ -19,24 +19,32 @@ if TYPE_CHECKING:
 MechanismOption = Annotated[
     Path, typer.Option("--mechanism", "-m", help="A mechanism (.json), as 'tinct local design --output' writes.")
 ]
-ReportsArgument = Annotated[Path, typer.Argument(help="Reports (.csv, .tsv, .parquet), as 'privatize' writes.")]
+# addresses such as hdfs://host/x are no Path: it would take one of the slashes away
+ReportsArgument = Annotated[str, typer.Argument(help="Reports (.csv, .tsv, .parquet), as 'privatize' writes.")]
 
 PRIVATIZE_EXAMPLES = examples(
     "tinct local design --mechanism randomized-response --symbols yes,no,unsure --epsilon 1 --output rr.json",
     "tinct local privatize answers.csv --column answer --mechanism rr.json --output reports.parquet",
+    "tinct local privatize answers.parquet -c answer -m rr.json -o reports --engine spark --master 'local[2]'",
 )
 ESTIMATE_EXAMPLES = examples(
     "tinct local estimate reports.parquet --mechanism rr.json",
     "tinct local estimate reports.csv --mechanism subset.json --top 20 --confidence 0.99 --json",
+    "tinct local estimate hdfs://host/reports --mechanism rr.json --engine spark --master yarn",
 )
 TEST_EXAMPLES = examples("tinct local test reports.csv --mechanism optimal.json")
 
 
 def privatize(
-    answers: Annotated[Path, typer.Argument(help="A table (.csv, .tsv, .parquet) with a column of answers.")],
+    answers: Annotated[str, typer.Argument(help="A table (.csv, .tsv, .parquet) with a column of answers.")],
     column: Annotated[str, typer.Option("--column", "-c", help="The column of answers.")],
     mechanism: MechanismOption,
-    output: Annotated[Path, typer.Option("--output", "-o", help="Where reports go: .csv, .tsv or .parquet.")],
+    output: Annotated[
+        str,
+        typer.Option(
+            "--output", "-o", metavar="PATH", help="Where reports go: .csv, .tsv or .parquet; on Spark, a new folder."
+        ),
+    ],
     missing: Annotated[
         str | None,
         typer.Option(help="The symbol that stands for blanks and for what is no symbol.", show_default="refuse them"),
@@ -45,16 +53,16 @@ def privatize(
     master: MasterOption = None,
 ) -> None:
     """Replace every answer by a report, drawn exactly; only reports are written, in the order of the answers."""
-    from tinct.local import streams
-
     made = _read(mechanism)
     if on_spark(engine, master):
         from tinct.spark.jobs import privatize_files
 
         with stage("Privatising on Spark"):
-            privatize_files(str(answers), column, made, str(output), master=master, missing=missing)
+            privatize_files(answers, column, made, output, master=master, missing=missing)
         typer.echo(f"Reports written to {output}, each ε = {made.epsilon:.6g} private ({made.name})")
         return
+    from tinct.local import streams
+
     done = 0
     with counted("Privatising", "answers") as progress, streams.report_writer(output) as write:
         for batch in streams.read_column(answers, column):
@@ -82,7 +90,7 @@ def estimate(
         from tinct.spark.jobs import estimate_files
 
         with stage("Counting on Spark"):
-            found = estimate_files(str(reports), made, confidence=confidence, master=master)
+            found = estimate_files(reports, made, confidence=confidence, master=master)
     else:
         seen, people = _support(made, reports)
         found = estimate_from(made, seen, people, confidence)
@@ -122,7 +130,7 @@ def _read(path: Path) -> LocalMechanism:
     return read_mechanism(path)
 
 
-def _support(made: LocalMechanism, path: Path) -> tuple[Any, int]:
+def _support(made: LocalMechanism, path: str) -> tuple[Any, int]:
     """Support added up over all batches."""
     import numpy as np
 
@@ -139,7 +147,7 @@ def _support(made: LocalMechanism, path: Path) -> tuple[Any, int]:
     return (np.zeros(1, np.int64) if total is None else total), people
 
 
-def _outputs(made: LocalMechanism, path: Path) -> Any:
+def _outputs(made: LocalMechanism, path: str) -> Any:
     import numpy as np
 
     from tinct.local import streams

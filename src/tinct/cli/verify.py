@@ -15,13 +15,13 @@ from tinct.cli.inputs import (
     EpsilonOption,
     JsonOption,
     MuOption,
+    begins_like,
     choose_privacy,
     describe,
     examples,
     load_graph,
-    stage,
 )
-from tinct.cli.progress import counted
+from tinct.cli.progress import counted, stage
 from tinct.errors import ParameterError
 
 if TYPE_CHECKING:
@@ -60,7 +60,7 @@ def verify(
     """Check a mechanism on every edge: exit 0 if it is private, 1 if not, 2 for bad input."""
     from tinct import verification
 
-    if exact or _is_certificate(table):
+    if exact or begins_like(table, "tinct/certificate"):
         if any(option is not None for option in (graph, epsilon, delta, mu, profile)):
             raise ParameterError(
                 "a certificate brings its graph and budgets: --exact takes no other options but --json"
@@ -80,15 +80,6 @@ def verify(
         _print_text(verdict, privacy, dict(zip(grid, deltas, strict=True)), len(dataset_graph.indices) // 2)
     if not verdict.private:
         raise typer.Exit(NOT_PRIVATE)
-
-
-def _is_certificate(path: Path) -> bool:
-    """Whether a file begins like a certificate; reading it in full is left to those who know how."""
-    try:
-        with path.open("rb") as file:
-            return b'"tinct/certificate@' in file.read(80)
-    except OSError:
-        return False
 
 
 def _prove(path: Path, as_json: bool) -> None:

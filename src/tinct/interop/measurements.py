@@ -133,7 +133,7 @@ def _opendp() -> ModuleType:
         import opendp.prelude as module
         from opendp.mod import OpenDPException, assert_features
     except ImportError:
-        raise ParameterError("OpenDP is not installed: pip install opendp") from None
+        raise ParameterError("OpenDP is not installed: pip install 'tinct[opendp]'") from None
     try:
         assert_features(*_FEATURES)
     except OpenDPException:

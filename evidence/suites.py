@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 import subprocess
 import sys
 import time
@@ -28,7 +29,7 @@ class Suite:
     @property
     def command(self) -> str:
         """How to run it by hand."""
-        return f"TINCT_EVIDENCE=1 python -m pytest {' '.join(self.tests)}"
+        return f"TINCT_EVIDENCE=1 python -m pytest {shlex.join(self.tests)}"
 
 
 _CERTIFICATE, _SAMPLER, _EXACT, _LEDGER, _STUDIO = (

@@ -155,6 +155,14 @@ def test_the_needed_epsilon_is_enough_and_hardly_more(question, neighbors, n):
         assert (right >= 0.95) == enough
 
 
+def test_a_coin_needs_no_epsilon():
+    """Being right half of the time is no wish, except where yes is never said without reason."""
+    for right in ("0.5", "0.4"):
+        with pytest.raises(ParameterError, match="must be above 1/2"):
+            needed_epsilon("majority(support)", right, margin=3)
+    assert needed_epsilon("exists(support == yes)", "0.4", margin=30, delta="0.01") > 0
+
+
 # the answer and the ledger
 
 
@@ -201,6 +209,38 @@ def test_a_ledger_is_charged_once_and_remembers(tmp_path):
         ask(frame(), "majority(support)", "0.5", ledger=book)
     assert ask(frame(), "majority(support)", "0.4", ledger=str(tmp_path / "budget.db")).left == "ε = 0"
     assert len(book.history()) == 2
+
+
+def test_the_ledger_records_all_that_was_asked(tmp_path):
+    """Data, condition, groups, persons and neighbours stand in the history, and another file is another request."""
+    book = Ledger(tmp_path / "budget.db", epsilon=9, delta="0.1")
+    for name in ("one.csv", "other.csv"):
+        frame(ward=["N"] * 30 + ["S"] * 20, name=[str(at) for at in range(50)]).to_csv(tmp_path / name, index=False)
+    options = {"where": "support == yes", "by": "ward", "unit": "name", "ledger": book, "request": "r"}
+    ask(tmp_path / "one.csv", "majority(support)", 1, "0.01", **options)
+    ask(tmp_path / "one.csv", "majority(support)", 1, neighbors="replace", ledger=book)
+    assert [entry.question for entry in book.history()] == [
+        "majority(support) of one.csv, where support == yes, by ward, unit name",
+        "majority(support) of one.csv, neighbors replace",
+    ]
+    with pytest.raises(ParameterError, match="another one"):
+        ask(tmp_path / "other.csv", "majority(support)", 1, "0.01", **options)
+
+
+def test_what_is_published_speaks_of_people_where_people_are_meant():
+    """With a column of persons, question and neighbours are about people, and a median says which value counts."""
+    data = frame(name=[str(at) for at in range(50)], age=range(50))
+    by_row, by_person = (
+        plan(data, "majority(support)", epsilon=1),
+        plan(data, "majority(support)", epsilon=1, unit="name"),
+    )
+    assert "rows" in by_row.meaning
+    assert "one row" in by_row.neighbors
+    assert "people" in by_person.meaning
+    assert "one person" in by_person.neighbors
+    rules = " ".join(plan(data, "median(age, above=3)", epsilon=1, unit="name").rules)
+    assert "with the largest value" in rules
+    assert "1,200" in rules
 
 
 @pytest.mark.parametrize("others", [["S"], ["S", "N"], ["N", "S", "E"], [f"ward {at}" for at in range(30)]])
@@ -342,7 +382,7 @@ def test_questions_that_do_not_fit_are_refused():
     """Mode has no use for delta, exists needs it, and a question must be one."""
     with pytest.raises(ParameterError, match="makes no use of delta"):
         ask(frame(), mode("support", ["yes", "no"]), 1, "0.1")
-    with pytest.raises(ParameterError, match="delta must be at least one unit"):
+    with pytest.raises(ParameterError, match="exists needs delta above 0"):
         ask(frame(), exists("support == 'yes'"), 1)
     with pytest.raises(ParameterError, match="question must be"):
         ask(frame(), 7, 1)
@@ -372,6 +412,19 @@ def test_the_command_says_nothing_secret(tmp_path):
     refused = _command("ask", str(path), "median(name, above=3)", "--epsilon", "0.5", "--by", "names")
     assert refused.returncode == 2
     assert "canary" not in refused.stdout + refused.stderr
+
+
+def test_the_command_says_what_is_recorded_and_what_is_left(tmp_path):
+    """Without a ledger it says that nobody keeps account, and a plan says what is left in the budget."""
+    path, book = tmp_path / "survey.csv", str(tmp_path / "budget.db")
+    frame().to_csv(path, index=False)
+    asked = ["ask", str(path), "majority(support)", "-e", "0.5"]
+    assert "Not recorded: without --ledger" in _command(*asked).stdout
+    _command("budget", "init", book, "--epsilon", "1")
+    assert "Left in the budget of default: ε = 1" in _command(*asked, "--plan", "--ledger", book).stdout
+    assert _command(*asked, "--plan", "--ledger", book, "--scope", "typo").returncode == 2
+    assert "Not recorded" not in _command(*asked, "--ledger", book, "--request", "poll").stdout
+    assert "poll" in _command("budget", "history", book).stdout
 
 
 def test_the_command_in_full(tmp_path):

@@ -246,3 +246,14 @@ def test_design_maximizes_a_utility_with_a_bound():
     result = json.loads(tinct("design", "votes:4,3", "-e", "1", "--maximize", "truth", "--json").stdout)
     assert result["private"]
     assert result["upper_bound"] == pytest.approx(result["value"], abs=1e-6)
+
+
+def test_bench_measures_this_machine():
+    """Every row has a time, and the graph's rows have SciPy's beside it; the table shows the ratio."""
+    run = CliRunner().invoke(app, ["bench", "--side", "12", "--json"])
+    assert run.exit_code == 0, run.output
+    rows = json.loads(run.output)["rows"]
+    assert all(row["seconds"] > 0 for row in rows)
+    assert [row["other"] is not None for row in rows] == [True, True, False, False, False]
+    assert "×" in CliRunner().invoke(app, ["bench", "--side", "12"]).output
+    assert CliRunner().invoke(app, ["bench", "--side", "1"]).exit_code == 2

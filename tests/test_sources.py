@@ -888,3 +888,24 @@ def test_a_byte_order_mark_alone_is_an_empty_file(tmp_path, suffix):
         path.write_bytes(content)
         with pytest.raises(FileError, match="empty"):
             sources.open(path)
+
+
+def test_ctrl_c_while_counting_is_not_the_file_s_fault(tmp_path):
+    """However the engine puts it, an interrupted count is an interruption."""
+    path = tmp_path / "rows.csv"
+    path.write_text("support\nyes\n")
+    with sources.open(path) as source:
+        for error, raised in (
+            (RuntimeError("Query interrupted"), KeyboardInterrupt),
+            (RuntimeError("else"), FileError),
+        ):
+            source._engine._run = _raising(error)
+            with pytest.raises(raised):
+                source.count(majority("support"))
+
+
+def _raising(error):
+    def run(_):
+        raise error
+
+    return run

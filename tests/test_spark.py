@@ -689,10 +689,11 @@ GROUPED = [
 ]
 
 
+@pytest.mark.parametrize("listed", [False, True])
 @pytest.mark.parametrize(("question", "by", "where", "unit", "groups"), GROUPED)
-def test_counts_of_groups_equal_those_of_duckdb(both, question, by, where, unit, groups):
+def test_counts_of_groups_equal_those_of_duckdb(both, question, by, where, unit, groups, listed):
     """Groups have the same names, order and counts."""
-    options = {"where": where, "unit": unit, "groups": groups}
+    options = {"where": where, "unit": unit, "groups": groups, "listed": listed and groups is not None}
     here, there = (source.count_by(parse(question), by, **options) for source in both)
     assert there.labels == here.labels
     assert there.rows == here.rows

@@ -17,6 +17,7 @@ class Plan:
 
     Attributes:
         question: The question in its one written form.
+        record: The same with the data and everything else that was asked along with it, for the ledger.
         meaning: What is asked, in a sentence.
         epsilon: What it costs, exactly, as text.
         delta: The same for δ.
@@ -28,6 +29,7 @@ class Plan:
     """
 
     question: str
+    record: str
     meaning: str
     epsilon: str
     delta: str
@@ -42,6 +44,7 @@ class Plan:
         return {
             "schema": "tinct/plan@1",
             "question": self.question,
+            "record": self.record,
             "meaning": self.meaning,
             "epsilon": self.epsilon,
             "delta": self.delta,

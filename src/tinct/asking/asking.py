@@ -17,8 +17,8 @@ from tinct.errors import ParameterError
 from tinct.privacy import Privacy
 from tinct.privacy.amounts import fraction_text
 from tinct.questions import Question, parse
-from tinct.questions.families import ADD_REMOVE, REPLACE, require_relation
-from tinct.questions.words import Mode
+from tinct.questions.families import ADD_REMOVE, REPLACE, relation, require_relation
+from tinct.questions.words import Median, Mode, Quantile
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 _ROW = "each row is taken to be one person: name the column of persons (unit) if that is not so"
 _UNIT = "a person with several rows counts once, {how}; rows without a name in {unit!r} are left out"
-_ONCE = {True: "in the category that comes first in the list", False: "as a yes if one of the rows is"}
+_NUMBERS = "numbers are read if they are written like 12, -3.5 or 1e6; 1,200 or € 12 would be missing"
 _MISSING = "cells that cannot be read are missing, and rows for which the question is unknown count for neither answer"
 
 
@@ -167,7 +167,7 @@ def _prepare(asked: Request, source: Source, progress: Any) -> _Ready:
     partial = asked.where is not None
     made = design(asked.question, privacy, asked.neighbors, n, lean=asked.lean, partial=partial, progress=progress)
     cost = (0, Fraction(0)) if isinstance(made, CertainDesign) else (privacy.exact_epsilon, privacy.exact_delta)
-    return _Ready(plan_of(asked, made, cost, ()), cost, lambda: made.draw(counts))
+    return _Ready(plan_of(asked, source, made, cost, ()), cost, lambda: made.draw(counts))
 
 
 def _grouped(asked: Request, groups: Groups, source: Source, progress: Any) -> _Ready:
@@ -176,13 +176,13 @@ def _grouped(asked: Request, groups: Groups, source: Source, progress: Any) -> _
     counts = source.count_by(asked.question, by, where=asked.where, unit=asked.unit, groups=groups.declared)
     privacy = _stated(asked)
     cost = (privacy.exact_epsilon, privacy.exact_delta)
-    return _Ready(plan_of(asked, made, cost, groups.rules(by)), cost, lambda: groups.draw(made, counts))
+    return _Ready(plan_of(asked, source, made, cost, groups.rules(by)), cost, lambda: groups.draw(made, counts))
 
 
 def _personal(asked: Request, personal: Personal, source: Source, progress: Any) -> _Ready:
     made, counts = personal.prepare(source, asked.where, asked.unit, progress)
     cost = (0, Fraction(0)) if isinstance(made, CertainDesign) else (personal.largest, Fraction(0))
-    return _Ready(plan_of(asked, made, cost, personal.rules()), cost, lambda: made.draw(counts))
+    return _Ready(plan_of(asked, source, made, cost, personal.rules()), cost, lambda: made.draw(counts))
 
 
 def _stated(asked: Request) -> Privacy:
@@ -191,19 +191,43 @@ def _stated(asked: Request) -> Privacy:
     return asked.privacy
 
 
-def plan_of(asked: Request, made: Design, cost: tuple[Any, Fraction], more: tuple[str, ...]) -> Plan:
+def plan_of(asked: Request, source: Source, made: Design, cost: tuple[Any, Fraction], more: tuple[str, ...]) -> Plan:
     """What may be said about a request once its mechanism is known."""
-    unit = _ROW if asked.unit is None else _UNIT.format(unit=asked.unit, how=_ONCE[isinstance(asked.question, Mode)])
-    relation = asked.question.family(asked.neighbors, 0 if asked.neighbors == REPLACE else None)
+    words = ("row", "rows") if asked.unit is None else ("person", "people")
     where = () if asked.where is None else (f"only rows with {asked.where} are looked at",)
+    missing = () if asked.personal else (_MISSING,)
+    numbers = (_NUMBERS,) if isinstance(asked.question, Median | Quantile) else ()
     return Plan(
         question=str(asked.question),
-        meaning=asked.question.meaning,
+        record=_record(asked, source.name),
+        meaning=asked.question.meaning_for(*words),
         epsilon=str(cost[0]),
         delta=fraction_text(cost[1]),
-        neighbors=f"{asked.neighbors}: {relation}",
-        rules=(unit, *(() if asked.personal else (_MISSING,)), *where, *more),
+        neighbors=f"{asked.neighbors}: {relation(asked.neighbors, people=asked.unit is not None)}",
+        rules=(_people(asked), *source.rules, *missing, *numbers, *where, *more),
         method=made.method,
         accuracy=made.accuracy(),
         certificate=made.id,
     )
+
+
+def _people(asked: Request) -> str:
+    """Who counts, and as what."""
+    if asked.unit is None:
+        return _ROW
+    how = "as a yes if one of the rows is"
+    if isinstance(asked.question, Mode):
+        how = "in the category that comes first in the list"
+    elif isinstance(asked.question, Median | Quantile):
+        how = "with the largest value"
+    return _UNIT.format(unit=asked.unit, how=how)
+
+
+def _record(asked: Request, data: str) -> str:
+    """The request in one line."""
+    given = {"where": asked.where, "by": asked.by, "unit": asked.unit}
+    if asked.neighbors == REPLACE:
+        given["neighbors"] = REPLACE
+    if asked.personal is not None:
+        given["epsilon_column"] = asked.personal.column
+    return ", ".join([f"{asked.question} of {data}", *(f"{name} {value}" for name, value in given.items() if value)])

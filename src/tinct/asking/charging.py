@@ -31,7 +31,7 @@ def charged(
         return Answer(draw(), plan)
     book = ledger if isinstance(ledger, Ledger) else Ledger(ledger)
     entry = book.charge(
-        draw, epsilon=cost[0], delta=cost[1], request=request, question=plan.question, digest=_digest(plan),
+        draw, epsilon=cost[0], delta=cost[1], request=request, question=plan.record, digest=_digest(plan),
         scope=scope, who=who,
     )  # fmt: skip
     return Answer(entry.answer, plan, entry.request, str(book.remaining(scope)), entry.repeated)

@@ -218,5 +218,7 @@ def design(
     if isinstance(question, Exists):
         if lean is not None:
             raise ParameterError("exists never says yes without reason, so there is nothing to lean: leave out lean")
+        if not privacy.exact_delta:
+            raise ParameterError("exists needs delta above 0, such as delta='1e-6': without it, it could only say no")
         return YesNoDesign(line, privacy, exact.ray(privacy), leaning=False)
     return YesNoDesign(line, privacy, exact.line(privacy, lean=lean), leaning=lean is not None)

@@ -37,6 +37,8 @@ def needed_epsilon(
     wanted = rational(right, "right")
     if not 0 < wanted < 1:
         raise ParameterError(f"right must be a probability between 0 and 1, got {right!s:.80}")
+    if not isinstance(asked, Exists | Mode) and wanted * 2 <= 1:
+        raise ParameterError(f"right must be above 1/2, got {right!s:.80}: a coin is right that often")
     require_margin(margin)
     truth = _truth(asked, margin, delta, neighbors, n)
     digits = _FEW_DIGITS if isinstance(asked, Mode) and neighbors == REPLACE else _DIGITS

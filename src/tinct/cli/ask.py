@@ -114,8 +114,6 @@ def ask(
         "groups": _listed(groups), "select": select, "lean": lean,
         "epsilon_column": epsilon_column, "budgets": _listed(budgets),
     }  # fmt: skip
-    if epsilon_column is not None and delta == "0":
-        options["delta"] = 0
     if epsilon is None and right is None and epsilon_column is None:
         raise ParameterError(
             "no privacy is given: add --epsilon (such as --epsilon 0.5), or find it with --plan --right"
@@ -136,9 +134,10 @@ def ask(
         with measured("Planning") as progress:
             found = asking.plan(rows, question, progress=progress, **options)
         _write_certificate(certificate, found, options["epsilon"], delta, lean)
-        typer.echo(json.dumps(found.to_dict(), ensure_ascii=False, indent=2)) if as_json else _print_plan(
-            found, options["epsilon"] if right else None
-        )
+        if as_json:
+            typer.echo(json.dumps(found.to_dict(), ensure_ascii=False, indent=2))
+        else:
+            _print_plan(found, options["epsilon"] if right else None, ledger, scope)
         return
     with measured("Counting and proving") as progress:
         answer = asking.ask(rows, question, progress=progress, **charge, **options)
@@ -216,7 +215,7 @@ def _write_certificate(path: Path | None, plan: Plan, epsilon: Any, delta: str, 
     found.to_json(path)
 
 
-def _print_plan(plan: Plan, needed: str | None) -> None:
+def _print_plan(plan: Plan, needed: str | None, ledger: str | None, scope: str) -> None:
     from rich.console import Console
     from rich.markup import escape
 
@@ -225,6 +224,10 @@ def _print_plan(plan: Plan, needed: str | None) -> None:
     if needed is not None:
         console.print(f"Needed: [bold]ε = {needed}[/bold]")
     _print_facts(console, plan)
+    if ledger is not None:
+        from tinct.ledger import Ledger
+
+        console.print(f"Left in the budget of {escape(scope)}: {escape(str(Ledger(ledger).remaining(scope)))}")
 
 
 def _print_answer(answer: Answer) -> None:
@@ -241,6 +244,8 @@ def _print_answer(answer: Answer) -> None:
     if answer.left is not None:
         paid = "shown again, free of charge" if answer.repeated else "recorded in the ledger"
         console.print(f"Request [bold]{answer.request}[/bold] {paid}; left in the budget: {escape(answer.left)}")
+    else:
+        console.print("Not recorded: without --ledger nobody keeps account of what was spent")
 
 
 def _print_groups(console: Any, values: dict[str, Any]) -> None:
@@ -272,9 +277,11 @@ def _print_facts(console: Any, plan: Plan) -> None:
     words = escape(plan.accuracy.margin)
     console.print(f"\nHow often such an answer is right, if m or more is the number of {words}:\n")
     console.print(_accuracy_table(plan.accuracy))
-    for name in plan.accuracy.equals():
-        title = name[:1].upper() + name[1:]
-        console.print(f"\n{title} noise does as well here: the gain begins with δ > 0, a lean, or personal budgets.")
+    equals = plan.accuracy.equals()
+    if "geometric" in equals:
+        console.print("\nGeometric noise does as well here: the gain begins with δ > 0, a lean, or personal budgets.")
+    elif equals:
+        console.print(f"\nAs good here: {escape(', '.join(equals))}.")
     if plan.certificate:
         console.print(f"\nCertificate {plan.certificate[:16]}: proved in whole numbers, sampled exactly")
 

@@ -19,10 +19,15 @@ if TYPE_CHECKING:
 
 _BAR = 30
 _PLANNED = re.compile(r"\s*(\d{1,10})\s*[x×]\s*([^,;]+?)\s*(?:,\s*([^,;]+?)\s*)?")
-_SHOWN = ("no.", "time (UTC)", "who", "scope", "groups", "question", "ε", "δ", "answer")
+_SHOWN = ("no.", "time (UTC)", "who", "scope", "groups", "question", "ε", "δ", "answer", "request")
 
 app = typer.Typer(
     help="The privacy budget: make a ledger, show what is left, read and export its history.",
+    epilog=examples(
+        "tinct budget init survey.db --epsilon 1",
+        "tinct budget show survey.db",
+        "tinct budget history survey.db --last 20",
+    ),
     no_args_is_help=True,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
@@ -247,7 +252,7 @@ def _print_history(entries: list[Entry], total: int) -> None:
     table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 1))
     columns = [column for column in _SHOWN if any(_shown(entry, column) for entry in entries)]
     for column in columns:
-        text = column in ("groups", "question", "answer")
+        text = column in ("groups", "question", "answer", "request")
         number = column in ("no.", "ε", "δ")
         table.add_column(
             column, justify="right" if number else "left", no_wrap=not text, ratio=2 if text else None, overflow="fold"
@@ -277,6 +282,7 @@ def _shown(entry: Entry, column: str) -> str:
         "ε": f"{float(entry.epsilon):.6g}",
         "δ": f"{float(entry.delta):.6g}" if entry.delta else "",
         "answer": answer if len(answer) <= 200 else f"{answer[:200]}…",
+        "request": entry.request,
     }
     return cells[column]
 

@@ -11,12 +11,20 @@ import typer
 from typer.core import TyperGroup
 
 from tinct import __version__
-from tinct.cli import ask, budget, design, local, plot, release, studio, verify
+from tinct.cli import ask, bench, budget, design, local, plot, release, studio, verify
+from tinct.cli.inputs import examples
 from tinct.errors import TinctError
 
 BAD_INPUT = 2
 INTERRUPTED = 130
-_KEYWORD = re.compile(r"\b(neighbors|epsilon|delta|composition)='([^' ]+)'")
+# what the library says as one does in Python, and what it is called here
+_IN_OPTIONS = (
+    (re.compile(r"\b(neighbors|epsilon|delta|composition|missing|request)='([^' ]+)'"), r"--\1 \2"),
+    (re.compile(r"\b(missing)=(?:…|(?=[,.)\s]|$))"), r"--\1"),
+    (re.compile(r"\bdisconnected=True\b"), "--disconnected"),
+    (re.compile(r"\bPlanned\('([^']+)', times=(\d+)\)"), r"--plan '\2 x \1'"),
+    (re.compile(r"^(missing|confidence|tolerance|mu|samples|lowest|highest) must\b"), r"--\1 must"),
+)
 
 
 class _Commands(TyperGroup):
@@ -42,6 +50,12 @@ app = typer.Typer(
     name="tinct",
     cls=_Commands,
     help="Provably optimal differential privacy: the mechanism no other private mechanism can beat.",
+    epilog=examples(
+        "tinct ask survey.csv 'majority(support)' --epsilon 1",
+        "tinct design majority:101 --epsilon 0.5 --output mechanism.json",
+        "tinct verify mechanism.json",
+        "tinct local --help",
+    ),
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
@@ -52,6 +66,7 @@ app.command("verify", epilog=verify.EXAMPLES)(verify.verify)
 app.command("release", epilog=release.EXAMPLES)(release.release)
 app.command("plot", epilog=plot.EXAMPLES)(plot.plot)
 app.command("studio", epilog=studio.EXAMPLES)(studio.studio)
+app.command("bench", epilog=bench.EXAMPLES)(bench.bench)
 app.add_typer(local.app, name="local")
 app.add_typer(budget.app, name="budget")
 
@@ -73,7 +88,9 @@ def _main(
 
 def _in_options(message: str) -> str:
     """What the library calls ``neighbors='replace'`` as one does in Python is ``--neighbors replace`` here."""
-    return _KEYWORD.sub(r"--\1 \2", message)
+    for pattern, option in _IN_OPTIONS:
+        message = pattern.sub(option, message)
+    return message
 
 
 def run() -> None:

@@ -26,10 +26,19 @@ ADD_REMOVE, REPLACE = "add-remove", "replace"
 NEIGHBORS = (ADD_REMOVE, REPLACE)
 _SAFE = 2**62
 
-_RELATIONS = {
+_OF_ROWS = {
     ADD_REMOVE: "neighbours differ in one row that is there or not; how many rows there are is secret",
     REPLACE: "neighbours differ in one row that reads otherwise; how many rows there are is public",
 }
+_OF_PEOPLE = {
+    ADD_REMOVE: "neighbours differ in one person who is there or not; how many people there are is secret",
+    REPLACE: "neighbours differ in one person whose rows read otherwise; how many people there are is public",
+}
+
+
+def relation(neighbors: str, *, people: bool) -> str:
+    """Which datasets are neighbours, in a sentence about people if they are named, and about rows if not."""
+    return (_OF_PEOPLE if people else _OF_ROWS)[neighbors]
 
 
 @dataclass(frozen=True)
@@ -138,7 +147,7 @@ class Line:
         return 0 if self.gain == 0 else None
 
     def __str__(self) -> str:
-        return _RELATIONS[self.neighbors]
+        return _OF_ROWS[self.neighbors]
 
     def _score(self, true: Any, false: Any) -> Any:
         return self.gain * true - self.loss * false - self.bar
@@ -189,7 +198,7 @@ class Histograms:
         return tuple(name for name, count in zip(self.categories, found, strict=True) if count == max(found))
 
     def __str__(self) -> str:
-        return _RELATIONS[self.neighbors]
+        return _OF_ROWS[self.neighbors]
 
 
 def require_relation(neighbors: Any, n: Any) -> tuple[str, int | None]:

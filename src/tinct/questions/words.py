@@ -38,9 +38,13 @@ class Question(ABC):
         """What has to be counted to answer it."""
 
     @property
-    @abstractmethod
     def meaning(self) -> str:
         """What is asked, in a sentence; public."""
+        return self.meaning_for("row", "rows")
+
+    @abstractmethod
+    def meaning_for(self, one: str, many: str) -> str:
+        """The same with another word for what is counted, such as person and people."""
 
     @property
     def answers(self) -> tuple[Literal, ...]:
@@ -81,10 +85,9 @@ class Majority(YesNo):
         """Rows that say yes, and rows that say no."""
         return Condition(Comparison(self.column, "==", True))
 
-    @property
-    def meaning(self) -> str:
+    def meaning_for(self, one: str, many: str) -> str:  # noqa: ARG002 # one shape for all
         """What is asked."""
-        return f"do more rows say yes than no in {name_text(self.column)}? (a tie is a no)"
+        return f"do more {many} say yes than no in {name_text(self.column)}? (a tie is a no)"
 
     def _weights(self) -> tuple[int, int, int]:
         return 1, 1, 1
@@ -105,10 +108,9 @@ class Threshold(YesNo):
         """Rows for which the predicate is true, and for which it is false."""
         return Condition(self.predicate)
 
-    @property
-    def meaning(self) -> str:
+    def meaning_for(self, one: str, many: str) -> str:  # noqa: ARG002 # one shape for all
         """What is asked."""
-        return f"are there at least {self.at_least:,} rows with {self.predicate}?"
+        return f"are there at least {self.at_least:,} {many} with {self.predicate}?"
 
     def _weights(self) -> tuple[int, int, int]:
         return 1, 0, self.at_least
@@ -129,12 +131,11 @@ class Share(YesNo):
         """Rows for which the predicate is true, and for which it is false."""
         return Condition(self.predicate)
 
-    @property
-    def meaning(self) -> str:
+    def meaning_for(self, one: str, many: str) -> str:  # one shape for all
         """What is asked."""
         return (
-            f"is {self.predicate} true for a share of at least {fraction_text(self.at_least)} of the rows where it is "
-            "true or false? (if there is no such row: no)"
+            f"is {self.predicate} true for a share of at least {fraction_text(self.at_least)} of the {many} where it "
+            f"is true or false? (if there is no such {one}: no)"
         )
 
     def _weights(self) -> tuple[int, int, int]:
@@ -158,8 +159,7 @@ class Quantile(YesNo):
         """Rows with a value above x, and rows with a value up to x."""
         return Condition(Comparison(self.column, ">", self.above))
 
-    @property
-    def meaning(self) -> str:
+    def meaning_for(self, one: str, many: str) -> str:  # noqa: ARG002 # one shape for all
         """What is asked."""
         share, column, bound = fraction_text(self.q), name_text(self.column), literal_text(self.above)
         return (
@@ -188,8 +188,7 @@ class Median(YesNo):
         """Rows with a value above x, and rows with a value up to x."""
         return Condition(Comparison(self.column, ">", self.above))
 
-    @property
-    def meaning(self) -> str:
+    def meaning_for(self, one: str, many: str) -> str:  # noqa: ARG002 # one shape for all
         """What is asked."""
         return (
             f"is the median of {name_text(self.column)} above {literal_text(self.above)}, that is, are more of its "
@@ -214,10 +213,9 @@ class Exists(YesNo):
         """Rows for which the predicate is true, and for which it is false."""
         return Condition(self.predicate)
 
-    @property
-    def meaning(self) -> str:
+    def meaning_for(self, one: str, many: str) -> str:  # noqa: ARG002 # one shape for all
         """What is asked."""
-        return f"is there a row with {self.predicate}? (never answered yes if there is none)"
+        return f"is there a {one} with {self.predicate}? (never answered yes if there is none)"
 
     def _weights(self) -> tuple[int, int, int]:
         return 1, 0, 1
@@ -239,8 +237,7 @@ class Mode(Question):
         """Rows in each category."""
         return Categories(self.column, self.categories)
 
-    @property
-    def meaning(self) -> str:
+    def meaning_for(self, one: str, many: str) -> str:  # noqa: ARG002 # one shape for all
         """What is asked."""
         others = "count as missing" if self.rest is None else f"count as {literal_text(self.rest)}"
         return (

@@ -66,8 +66,10 @@ class Engine:
             reason = None
         except module.OutOfMemoryException:
             reason = "there is not enough memory to count it"
-        except (module.Error, ValueError, RuntimeError, UnicodeError):
+        except (module.Error, ValueError, RuntimeError, UnicodeError) as error:
             reason = "the engine cannot read it to the end: the file is damaged, or has changed since it was opened"
+            if str(error) == "Query interrupted":  # Ctrl-C, to some versions of DuckDB
+                reason = None
         # raised out here, so that the engine's error, which may quote a cell, is not even its context
         if reason is None:
             raise KeyboardInterrupt

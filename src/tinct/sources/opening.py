@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 SUFFIXES = (".csv", ".tsv", ".parquet", ".jsonl", ".ndjson")
 # one thread: with several, DuckDB 2.0 loses or doubles a row now and then where two of them meet (docs/decisions/0014)
 _LINE_OPTIONS = "auto_detect=false, null_padding=true, ignore_errors=true, strict_mode=false, parallel=false"
+_TEXT_RULES = ("lines that are not UTF-8 text are left out",)
 _NOWHERE = "\x01"  # a delimiter that JSON cannot contain
 
 
@@ -79,7 +80,7 @@ def _open_delimited(path: Path, head: bytes, suffix: str) -> Source:
     columns = [Column(name, f"c{at}", CELL) for at, name in enumerate(names)]
     declared = ", ".join(f"'{column.identifier}': 'VARCHAR'" for column in columns)
     scan = _lines(path, declared, f"header=true, delim={_text(delimiter)}, quote='\"', escape='\"'")
-    return Source(engine.on_file(path.name, str(path)), Schema(columns), lambda _: scan)
+    return Source(engine.on_file(path.name, str(path)), Schema(columns), lambda _: scan, _TEXT_RULES)
 
 
 def _open_json_lines(path: Path, head: bytes, suffix: str) -> Source:
@@ -97,7 +98,7 @@ def _open_json_lines(path: Path, head: bytes, suffix: str) -> Source:
         named = ", ".join(f"fields[{at}] AS {column.identifier}" for at, column in enumerate(used, 1))
         return f"(SELECT {named} FROM (SELECT {fields} AS fields FROM {lines} WHERE trim(line) <> ''))"  # noqa: S608 # pointers are quoted
 
-    return Source(engine.on_file(path.name, str(path)), Schema(columns), scan)
+    return Source(engine.on_file(path.name, str(path)), Schema(columns), scan, _TEXT_RULES)
 
 
 def _lines(path: Path, declared: str, options: str) -> str:

@@ -31,7 +31,10 @@ class Source:
     read is missing.
     """
 
-    def __init__(self, engine: Engine, schema: Schema, scan: Callable[[list[Column]], str]) -> None:
+    def __init__(
+        self, engine: Engine, schema: Schema, scan: Callable[[list[Column]], str], rules: tuple[str, ...] = ()
+    ) -> None:
+        self.rules = rules  # how the rows are read, one sentence each; public
         self._engine = engine
         self._schema = schema
         self._scan = scan
@@ -115,6 +118,8 @@ def _plan(what: Any, where: Any, unit: Any, by: Any, groups: Any, *, listed: boo
     counted = what.counted if isinstance(what, Question) else what
     if not isinstance(counted, Condition | Categories):
         raise ParameterError(f"what must be a question, got {type(what).__name__}")
+    if listed and groups is None:
+        raise ParameterError("listed needs groups, whose order decides")
     if where is not None and not isinstance(where, PREDICATES):
         where = parse_predicate(where)
     for name in (unit, by):

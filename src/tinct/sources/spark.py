@@ -87,6 +87,8 @@ class SparkSource(Source):
         zoned = {f"c{at}": _in_utc(f"c{at}") for at, (_, kind) in enumerate(frame.dtypes) if kind == "timestamp"}
         self._frame = named.withColumns(zoned) if zoned else named
 
+    rules = ()
+
     @property
     def name(self) -> str:
         """What the rows are from."""

@@ -90,7 +90,7 @@ def ask_groups(
     source.check(asked.question, where=where, unit=unit, by=by)
     made = design(asked.question, asked.groups.answering, asked.neighbors, None, lean=lean)
     cost = (asked.privacy.exact_epsilon, asked.privacy.exact_delta)
-    plan = plan_of(asked, made, cost, (*asked.groups.rules(by), f"the answers are published under {path}"))
+    plan = plan_of(asked, source, made, cost, (*asked.groups.rules(by), f"the answers are published under {path}"))
     session, name = df.sparkSession, _name(ledger, request)
 
     def charge() -> Answer:

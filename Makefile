@@ -17,13 +17,18 @@ help:
 	@echo "make demo-spark the same jobs on a local Spark cluster (needs Java 17)"
 	@echo "make picture    redraw the figure of the README"
 
+ifneq ($(shell command -v uv 2>/dev/null),)
+MAKE_VENV := uv venv --quiet --allow-existing --python "$$(command -v $(PYTHON))" $(VENV)
+INSTALL := uv pip install --python $(BIN)/python
+else
+MAKE_VENV := $(PYTHON) -m venv $(VENV)
+INSTALL := $(BIN)/python -m pip install --disable-pip-version-check
+endif
+
 $(READY): pyproject.toml
 	@echo "Setting up $(VENV) ..."
-	@if command -v uv >/dev/null 2>&1; then \
-	  uv venv --quiet --allow-existing --python "$$(command -v $(PYTHON))" $(VENV) && uv pip install --quiet --python $(BIN)/python -e '.[dev]'; \
-	else \
-	  $(PYTHON) -m venv $(VENV) && $(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[dev]'; \
-	fi
+	@$(MAKE_VENV)
+	@$(INSTALL) --quiet -e '.[dev]'
 	@touch $@
 
 demo: $(READY)
@@ -60,7 +65,9 @@ docs: $(READY)
 gallery: $(READY)
 	@$(BIN)/python -m gallery
 
+# atheris follows coverage; it is built for few platforms, so it is fetched here and is nobody's dependency
 evidence: $(READY)
+	@$(BIN)/python -c "import atheris" 2>/dev/null || $(INSTALL) --quiet atheris || echo "without atheris, the part 'guided' fails"
 	@$(BIN)/python -m evidence
 
 picture: $(READY)

@@ -141,7 +141,7 @@ def run(suite: Suite) -> dict[str, Any]:
     tail = done.stdout.strip().splitlines()[-1:] or [""]
     tests = {word: int(number) for number, word in _LAST.findall(tail[0])}
     seconds = round(time.monotonic() - started)
-    print(f"{suite.name:14} {tail[0]}")
+    print(f"— {suite.name}: {tail[0]}", flush=True)
     failure = "" if done.returncode == 0 else done.stdout[-3000:]
     return results.save(
         suite.name, passed=done.returncode == 0, tests=tests, seconds=seconds, count=suite.count, failure=failure

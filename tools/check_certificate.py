@@ -80,6 +80,9 @@ def check(path):
 
 
 if __name__ == "__main__":
+    if len(sys.argv) != 2:
+        print("usage: python check_certificate.py FILE", file=sys.stderr)
+        sys.exit(2)
     try:
         print(check(sys.argv[1]))
     except (ArithmeticError, AttributeError, LookupError, OSError, RecursionError, TypeError, ValueError) as error:

@@ -692,6 +692,16 @@ def test_names_at_the_ends_of_curves_do_not_overlap() -> None:
         assert not a.overlaps(b)
 
 
+def test_names_of_curves_that_end_at_the_bottom_keep_off_the_numbers_of_the_axis() -> None:
+    """Three names that are pushed apart near the corner do not cover its last number."""
+    figure = plots.errors(balanced(graphs.line(26, 26), Privacy(1)))
+    wanted = {"tinct", "geometric", "Laplace"}
+    names = [text.get_window_extent() for text in figure.findobj(Text) if text.get_text() in wanted]
+    numbers = [text.get_window_extent() for text in figure.axes[0].get_xticklabels() if text.get_text()]
+    assert len(names) == 3
+    assert not any(name.overlaps(number) for name in names for number in numbers)
+
+
 # files
 
 
@@ -908,7 +918,7 @@ def test_the_command_draws_every_kind(run: Any, tmp_path: Path, answer_file: Pat
         (["nothing.json"], "no such file"),
         (["majority:x", "-e", "1"], "majority:n"),
         (["majority:9", "-e", "nan"], "epsilon must be"),
-        (["majority:9", "majority:8", "-e", "1"], "takes"),
+        (["majority:9", "majority:8", "-e", "1"], "is not a kind of figure"),
         (["frontier"], "takes"),
         (["frontier", "votes:3,3", "-e", "1"], "orders of preference"),
         (["rainbow", "0.1,zebra", "-e", "1"], "expected a number"),

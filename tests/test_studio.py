@@ -22,8 +22,10 @@ import pytest
 pytest.importorskip("dash")
 pytest.importorskip("dash_cytoscape")
 
+from dash import no_update
+
 import tinct
-from tinct import Mechanism, Privacy, graphs, local, rainbow
+from tinct import Mechanism, Privacy, exact, graphs, local, rainbow
 from tinct.errors import FileError, ParameterError, TinctError
 from tinct.ledger import Ledger
 from tinct.studio import drawing, families, open_studio, parts
@@ -47,6 +49,7 @@ from tinct.studio.rainbow import page as rainbow_page
 from tinct.studio.rainbow import state as rainbow_state
 from tinct.studio.rainbow.solving import own_shares
 from tinct.studio.rainbow.solving import solve as solve_rainbow
+from tinct.studio.rainbow.view import regions
 from tinct.studio.summary import compared, lines
 from tinct.studio.uploads import MAX_FILE, decoded, parsed, safe_name
 from tinct.studio.verify import page as verify_page
@@ -380,6 +383,47 @@ def test_vertices_of_a_family_do_not_lie_on_each_other(name):
     assert apart.min() >= STEP / 2
 
 
+@pytest.mark.parametrize("closed", [False, True])
+def test_a_long_row_or_ring_from_a_file_is_drawn_wide_with_neighbours_side_by_side(closed):
+    """Neighbours are about a step apart and nothing lies on anything, so that the picture fits its box."""
+    count = 102
+    ends = [(at, (at + 1) % count) for at in range(count if closed else count - 1)]
+    mixed = [(37 * u % count, 37 * v % count) for u, v in ends]  # vertices in no helpful order
+    graph = tinct.DatasetGraph(mixed, lambda at: "left" if at < 51 else "right")
+    points = placed(graph, "springs")
+    steps = np.linalg.norm(points[graph.ends[:, 0]] - points[graph.ends[:, 1]], axis=1) / STEP
+    assert 0.7 <= steps.min() <= steps.max() <= 1.5
+    apart = np.linalg.norm(points[:, None] - points[None], axis=2) + np.eye(count) * 1e9
+    assert apart.min() >= STEP / 2
+    width, height = np.ptp(points, axis=0)
+    assert width > 1.5 * height
+
+
+def test_one_pair_of_neighbours_is_one(workshop):
+    """Counts of one are in the singular."""
+    text = "source,target,source_color,target_color\na,b,x,y\n"
+    state = after(DesignState(), "upload", (contents(text), "two.csv"), workshop)
+    assert "2 datasets, 1 pair of neighbours." in view(state, scene_of(state, workshop.files), LIGHT).headline[1]
+
+
+def test_tables_that_do_not_fit_say_how_many_rows_they_have(workshop):
+    """The first rows by distance show every colour, and a line below says that there are more."""
+    shown = view(DesignState(), scene_of(DesignState(), workshop.files), LIGHT).table[0]
+    table, more = shown.children
+    assert more.children == "22 rows: scroll to see them all."
+    body = table.children.children[1].children
+    assert [row.children[0].children.children[-1] for row in body[:4]] == ["no", "yes", "no", "yes"]
+    assert len(parts.table(["a"], [["1"]] * parts.MANY_ROWS).children) == 1
+
+
+def test_a_number_that_is_hidden_is_left_alone(workshop):
+    """A family with one number does not empty the field of the second, which browsers complain about."""
+    moment = Moment(DesignState().to_json(), None, {}, {"name": None}, "light")
+    shown = design_wiring.updated(moment, workshop)
+    assert (shown["number-0"], shown["number-1"]) == (21, no_update)
+    assert shown["number-box-1"] == parts.shown_if(False)
+
+
 def test_families_in_python_build_the_same_graphs(tmp_path):
     """The expression of each family builds a graph with the same vertices, colours and edges."""
     for kind, group in (("design", FAMILIES), ("rainbow", RANKED)):
@@ -517,6 +561,15 @@ def test_weights_become_a_distribution():
         own_shares(replace(state, weights=(0, 0, 0)), 3)
 
 
+def test_every_region_has_dots_of_its_own(workshop):
+    """The dots of an order are the colours of its answers from the best on, so that no two orders look alike."""
+    found = solve_rainbow(rainbow_state.RainbowState(), workshop)
+    sheet = regions(found, LIGHT).children[0].children
+    labels = [row.children[0].children.children for row in sheet.children[1].children]
+    dots = {tuple(dot.style["background"] for dot in label[:-1]) for label in labels}
+    assert len(labels) == len(dots) == 6
+
+
 def test_rainbow_files(workshop, tmp_path):
     """JSON, CSV and SVG hold the mechanism that is shown; a graph with single answers is sent to the Design page."""
     state = rainbow_state.RainbowState()
@@ -646,6 +699,15 @@ def test_verify_shows_infinite_budgets(workshop):
     assert json.loads(verify_page.saved("json", state, workshop)["content"])["least_epsilon"] == "infinite"
 
 
+def test_verify_says_where_a_certificate_is_proved(workshop, tmp_path):
+    """A certificate is not a table of floats: the page names the command that proves it."""
+    graph = graphs.majority(3)
+    exact.certify(tinct.balanced(graph, Privacy(1)), graph, Privacy(1)).to_json(tmp_path / "c.json")
+    given = Happening("table", contents((tmp_path / "c.json").read_bytes()))
+    shown = checked_page(verify_state.VerifyState(), given, {"name": "c.json"}, workshop)
+    assert "tinct verify --exact c.json" in shown["message"].children
+
+
 # the Budget page
 
 
@@ -662,7 +724,12 @@ def test_budget_page_shows_the_ledger_and_never_writes(ledger, tmp_path):
     """Spent, left and history are the ledger's, cells are guarded, the Python lines run, and nothing is charged."""
     shop = Workshop(str(ledger))
     shown = budget_page.updated(Moment({}, None, {}, {}, "light"), shop)
-    assert shown["spending"]["data"][0]["y"] == pytest.approx([0, 0.3, 0.55, 0.55])
+    spent, limit = shown["spending"]["data"]
+    assert spent["y"] == pytest.approx([0, 0.3, 0.55, 0.55])
+    assert spent["x"][-1] > 2  # the last step is inside the chart
+    assert (limit["name"], limit["y"]) == ("limit of default", [2.0, 2.0])
+    rows = shown["history"][0].children[0].children.children[1].children
+    assert [row.children[1].children for row in rows] == ["b", "yes"]
     assert len(json.loads(budget_page.saved("json", shop)["content"])["entries"]) == 2
     assert "'=cmd()" in budget_page.saved("csv", shop)["content"]
     names = run_script(budget_page.saved("py", shop)["content"], tmp_path)
@@ -1029,10 +1096,11 @@ def test_tokens_differ_from_studio_to_studio(server):
         other._server.server_close()
 
 
-def test_a_port_that_is_taken_is_refused(server):
-    """Two studios cannot share a port; the message says what would help."""
+def test_a_port_that_is_taken_is_refused(server, capsys):
+    """Two studios cannot share a port; the message says what would help, and nobody else prints anything."""
     with pytest.raises(ParameterError, match="choose another"):
         open_studio(server.port)
+    assert capsys.readouterr() == ("", "")
     for port in (-1, 70_000):
         with pytest.raises(ParameterError, match="65535"):
             open_studio(port)

@@ -1,7 +1,7 @@
 """The studio in a real browser: the whole journey on every page, as somebody would make it who never read a theorem.
 
 Screenshots go to out/studio/. No request may leave this machine, no answer may be an error, and the browser's console
-must stay free of errors all the way.
+must stay free of errors and warnings all the way.
 """
 
 from __future__ import annotations
@@ -27,6 +27,7 @@ CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shuti
 SHOTS = Path(__file__).parent.parent / "out" / "studio"
 COUNCIL = Path(__file__).parent.parent / "examples" / "council.csv"
 WIDE, PHONE = {"width": 1280, "height": 800}, {"width": 390, "height": 844}
+_LOUD = ("error", "warning")
 _WIDTH = "document.documentElement.scrollWidth"
 PATIENCE = 20_000  # milliseconds; a busy machine is no failure
 
@@ -46,7 +47,7 @@ class Visit:
         window.set_default_timeout(PATIENCE)
         window.on("request", self._asked)
         window.on("response", lambda answer: self._note(answer.status < 400, f"{answer.status} {answer.url}"))
-        window.on("console", lambda said: self._note(said.type != "error", f"console: {said.text}"))
+        window.on("console", lambda said: self._note(said.type not in _LOUD, f"console: {said.text}"))
         window.on("pageerror", lambda error: self._note(False, f"page: {error}"))
 
     def _asked(self, request) -> None:
@@ -62,6 +63,7 @@ class Visit:
             self.window.goto(self.studio.url)
         self.window.click(f"nav >> text={title}")
         self.window.wait_for_selector(f".page-{title.lower()}")
+        self.wait(lambda: self.window.title() == f"{title} · tinct studio", f"the window is called {title}")
 
     def expect(self, selector: str):
         """What should become true of a part of the page."""
@@ -119,6 +121,15 @@ class Visit:
             self.window.wait_for_timeout(50)
         raise AssertionError(f"never became true: {what}")
 
+    def fits(self, name: str = "design-graph") -> bool:
+        """Whether all of a graph is inside its box, and its names are left out or can be read."""
+        return self.graph(
+            "(() => { const all = cy.elements().renderedBoundingBox(); const high = "
+            "parseFloat(cy.nodes()[0].style('font-size')) * cy.zoom(); return all.x1 >= 0 && all.y1 >= 0 && "
+            "all.x2 <= cy.width() && all.y2 <= cy.height() && (high < 9 || high >= 9.5); })()",
+            name,
+        )
+
     def tap(self, element: str) -> None:
         """Click a vertex, or the middle of an edge, with the mouse."""
         self.window.locator("#design-graph").scroll_into_view_if_needed()
@@ -151,6 +162,9 @@ class Visit:
             self.window.evaluate("window.scrollTo(0, 0)")
             self.wait(lambda most=size["width"]: self.window.evaluate(_WIDTH) <= most, f"{name} fits {suffix}")
             self.window.wait_for_timeout(150)  # charts fit themselves to the new width
+            for box in self.window.eval_on_selector_all(".graph > div", "all => all.map(one => one.id)"):
+                if self.window.is_visible(f"#{box}"):
+                    self.wait(lambda box=box: self.fits(box), f"{box} fits its box in {name}, {suffix}")
             self.window.screenshot(path=SHOTS / f"{name}-{suffix}.png", full_page=True)
 
 
@@ -278,19 +292,24 @@ def test_design_families_and_files(visit):
     visit.wait_graph("cy.nodes().length === 27")
     before = visit.window.inner_text("#design-headline")
 
-    visit.upload("design-upload", "broken.csv", "source,target,source_color,target_color\na,b,red\n")
+    visit.upload("design-graph-upload", "broken.csv", "source,target,source_color,target_color\na,b,red\n")
     visit.says("#design-message", "broken.csv: line 2: 3 cells, but the header names 4 columns")
     assert visit.window.inner_text("#design-headline") == before
     visit.wait_graph("cy.nodes().length === 27")
 
     rows = ["source,target,source_color,target_color,epsilon", "ann,bob,left,left,1", "bob,cat,left,right,0.5"]
-    visit.upload("design-upload", "three.csv", "\n".join([*rows, ""]))
+    visit.upload("design-graph-upload", "three.csv", "\n".join([*rows, ""]))
     visit.wait_graph("cy.nodes().length === 3")
     visit.expect("#design-message").to_be_empty()
     visit.says("#design-python", "graphs.read('three.csv')")
     visit.says("#design-python", "privacy = found.privacy")
 
-    visit.upload("design-upload", "council.csv", COUNCIL.read_bytes())
+    edges = [f"v{at},v{at + 1},{'lr'[at > 50]},{'lr'[at > 49]}" for at in range(101)]
+    visit.upload("design-graph-upload", "row.csv", "\n".join(["source,target,source_color,target_color", *edges, ""]))
+    visit.wait_graph("cy.nodes().length === 102")
+    visit.picture("design-row")
+
+    visit.upload("design-graph-upload", "council.csv", COUNCIL.read_bytes())
     visit.says("#design-headline", "512 datasets")
     visit.expect("#design-line").to_be_visible()
     visit.expect("#design-graph").to_be_hidden()

@@ -82,9 +82,8 @@ def required() -> dict[str, str]:
 
 def lowest() -> list[str]:
     """The same as pins, with whatever repairs these versions got; and Click, of which old Typers ask too little."""
-    return ["click==8.2.*"] + [
-        f"{name}=={version}" + ".*" * (version.count(".") < 2) for name, version in required().items()
-    ]
+    pins = [f"{name}=={version}" + ".*" * (version.count(".") < 2) for name, version in required().items()]
+    return ["click==8.2.*", *pins]
 
 
 if __name__ == "__main__":

@@ -156,14 +156,14 @@ class Canvas:
         self.figure.set_layout_engine("none")
 
     def _separate(self, axes: Any, notes: list[Any], renderer: Any) -> None:
-        """Move labels up and down until none covers another, and none leaves the panel's height."""
+        """Move labels up and down until none covers another, and none reaches down to the numbers of the axis."""
         point = self.figure.dpi / 72.0
         frame = axes.get_window_extent(renderer)
         for group in _beside(notes, renderer):
             boxes = [note.get_window_extent(renderer) for note in group]
             ends = [float(axes.transData.transform(note.xy)[1]) for note in group]
             heights = [box.height + 2.0 * point for box in boxes]
-            low, high = frame.y0 - heights[0], frame.y1 + heights[0]
+            low, high = frame.y0 - min(heights) / 2, frame.y1 + heights[0]
             for note, end, place in zip(group, ends, spread(ends, heights, low=low, high=high), strict=True):
                 shift = (float(place) - end) / point
                 beside = note.get_position()[0] * (1.0 if abs(shift) <= _MOVED else 3.0)

@@ -28,13 +28,14 @@ def chart(traces: Sequence[dict[str, Any]], theme: Theme, x: str, y: str, **layo
         "automargin": True,
         "fixedrange": True,
     }
+    title = {"standoff": 10, "font": {"size": 14}}  # small enough for a phone
     look: dict[str, Any] = {
         "paper_bgcolor": "rgba(0,0,0,0)",
         "plot_bgcolor": "rgba(0,0,0,0)",
         "font": {"family": _FONT, "size": 13, "color": theme.muted},
         "margin": {"l": 56, "r": 16, "t": 12, "b": 48},
-        "xaxis": {**axis, "title": {"text": x, "standoff": 10}, "showgrid": False},
-        "yaxis": {**axis, "title": {"text": y, "standoff": 10}},
+        "xaxis": {**axis, "title": {**title, "text": x}, "showgrid": False},
+        "yaxis": {**axis, "title": {**title, "text": y}},
         "legend": {
             "orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0,
             "font": {"color": theme.text, "size": 12},

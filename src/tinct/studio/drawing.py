@@ -24,6 +24,7 @@ MOST_DRAWN = 300  # larger graphs are shown by distance
 _LABELLED = 130
 _MOST_SLICES = 16  # of a pie, as many as the graph component has
 _MARGIN = 60
+_FEW = 60
 
 
 @dataclass(frozen=True)
@@ -61,7 +62,7 @@ def elements(
         pie = {f"p{code}": (part if known else 100.0 * (code == truth[at])) for code, part in enumerate(row)}
         found.append(
             {
-                "data": {"id": str(at), "label": to_text(vertex) if named else "", **pie},
+                "data": {"id": str(at), "label": _label(vertex) if named else "", **pie},
                 "position": {"x": places[at][0], "y": places[at][1]},
                 "classes": " ".join(filter(None, classes)),
             }
@@ -76,6 +77,15 @@ def elements(
         data = {"id": f"e{number}", "source": str(u), "target": str(v), "label": marks.budgets.get(number, "")}
         found.append({"data": data, "classes": " ".join(filter(None, classes))})
     return found
+
+
+def _label(vertex: Any) -> str:
+    """The name of a vertex under its pie; counts without brackets, since there is little room.
+
+    >>> _label((2, 0, 6)), _label("ann")
+    ('2,0,6', 'ann')
+    """
+    return to_text(vertex).strip("[]").replace(", ", ",") if isinstance(vertex, tuple) else to_text(vertex)
 
 
 def stylesheet(outputs: Sequence[Any], vertices: int, theme: Theme) -> list[dict[str, Any]]:
@@ -96,10 +106,14 @@ def stylesheet(outputs: Sequence[Any], vertices: int, theme: Theme) -> list[dict
         "color": theme.muted,
         "text-valign": "bottom",
         "text-margin-y": 4,
+        "min-zoomed-font-size": 9,  # what cannot be read is left out
+        "text-background-color": theme.background,
+        "text-background-opacity": 0.9,
+        "text-background-padding": "1px",
         **pies,
     }
     edge = {
-        "width": 2,
+        "width": 2 if vertices <= _FEW else 4,
         "line-color": theme.line,
         "curve-style": "straight",
         "label": "data(label)",
@@ -126,7 +140,7 @@ def stylesheet(outputs: Sequence[Any], vertices: int, theme: Theme) -> list[dict
 
 def node_size(vertices: int) -> int:
     """How large a vertex is drawn."""
-    return 44 if vertices <= 60 else 48
+    return 44 if vertices <= _FEW else 48
 
 
 def svg(found: list[dict[str, Any]], outputs: Sequence[Any], theme: Theme = LIGHT) -> str:
@@ -158,7 +172,8 @@ def _svg_edge(part: dict[str, Any], nodes: dict[str, Any], theme: Theme) -> str:
         color, width, dash = theme.text, 5, ""
         glow = f'<line {ends} stroke="{GLOW}" stroke-width="22"/>'
     line = f'{glow}<line {ends} stroke="{color}" stroke-width="{width}"{dash}/>'
-    return line + _text((one["x"] + other["x"]) / 2, (one["y"] + other["y"]) / 2, part["data"]["label"], theme.text)
+    x, y = (one["x"] + other["x"]) / 2, (one["y"] + other["y"]) / 2
+    return line + _text(x, y, part["data"]["label"], theme.text, theme.background)
 
 
 def _svg_node(part: dict[str, Any], hues: list[str], size: float, theme: Theme) -> str:
@@ -174,7 +189,8 @@ def _svg_node(part: dict[str, Any], hues: list[str], size: float, theme: Theme) 
         edge = f'<circle cx="{x:.6g}" cy="{y:.6g}" r="{radius}" {ring}/>'
     opacity = ' opacity="0.35"' if "unknown" in classes and not on_path else ""
     pie = _slices(x, y, radius, [data[f"p{code}"] / 100 for code in range(len(hues))], hues)
-    return f"<g{opacity}>{glow}{pie}{edge}{_text(x, y + radius + 16, data['label'], theme.muted)}</g>"
+    name = _text(x, y + radius + 16, data["label"], theme.muted, theme.background)
+    return f"<g{opacity}>{glow}{pie}{edge}{name}</g>"
 
 
 def _slices(x: float, y: float, radius: float, shares: list[float], hues: list[str]) -> str:
@@ -198,7 +214,9 @@ def _slices(x: float, y: float, radius: float, shares: list[float], hues: list[s
     return "".join(found)
 
 
-def _text(x: float, y: float, label: str, color: str) -> str:
+def _text(x: float, y: float, label: str, color: str, ground: str) -> str:
     if not label:
         return ""
-    return f'<text x="{x:.6g}" y="{y:.6g}" text-anchor="middle" font-size="13" fill="{color}">{escape(label)}</text>'
+    rim = f'stroke="{ground}" stroke-width="4" paint-order="stroke"'  # so that no edge runs through it
+    place = f'x="{x:.6g}" y="{y:.6g}" text-anchor="middle" font-size="13"'
+    return f'<text {place} {rim} fill="{color}">{escape(label)}</text>'

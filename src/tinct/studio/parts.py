@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 DELTAS = ("0", "1e-9", "1e-7", "1e-6", "1e-5", "1e-4", "0.001", "0.002", "0.005", "0.01", "0.02", "0.05", "0.1", "0.2")
 EPSILON_STEP = 0.05
 MOST_EPSILON = 4.0
+MANY_ROWS = 9  # a table with more of them does not fit its box
 _CHART: Any = {"displayModeBar": False, "responsive": True}
 
 
@@ -25,6 +26,15 @@ def attributes(**given: str) -> dict[str, Any]:
     {'aria-label': 'Pages'}
     """
     return {name.replace("_", "-"): value for name, value in given.items()}
+
+
+def shown_if(wanted: bool) -> dict[str, str]:
+    """The style of a part that is there only sometimes.
+
+    >>> shown_if(True), shown_if(False)
+    ({}, {'display': 'none'})
+    """
+    return {} if wanted else {"display": "none"}
 
 
 def page(name: str, title: str, lead: str, controls: Sequence[Any], content: Sequence[Any]) -> Any:
@@ -113,7 +123,7 @@ def delta_control(prefix: str, value: str) -> Any:
             [
                 slider(
                     f"{prefix}-delta-slider", 0, len(DELTAS) - 1, 1, delta_place(value),
-                    {0: "0", 3: "10⁻⁶", 6: "0.001", 9: "0.01", 12: "0.1"},
+                    {0: "0", 3: "10⁻⁶", 6: "10⁻³", 9: "0.01", 12: "0.1"},
                 ),
                 text_field(f"{prefix}-delta", value),
             ],
@@ -153,7 +163,7 @@ def network(name: str) -> Any:
     return cyto.Cytoscape(
         id=name, elements=[], layout={"name": "preset", "fit": True, "padding": 24}, stylesheet=[],
         style={"width": "100%", "height": "100%"}, autoungrabify=True, boxSelectionEnabled=False,
-        userZoomingEnabled=False, minZoom=0.1, maxZoom=1.6,
+        userZoomingEnabled=False, minZoom=0.01, maxZoom=1.6,
     )  # fmt: skip
 
 
@@ -207,28 +217,34 @@ def exports(prefix: str, kinds: dict[str, str], *more: Any) -> Any:
 
 
 def table(header: Sequence[str], rows: Sequence[Sequence[Any]], *, numeric_from: int = 1) -> Any:
-    """A table; from ``numeric_from`` on, columns are numbers."""
+    """A table; from ``numeric_from`` on, columns are numbers. Its shade and a line below say that there is more."""
 
     def kind(at: int) -> str:
         return "number" if at >= numeric_from else "word"
 
-    return html.Div(
-        html.Table(
-            [
-                html.Thead(html.Tr([html.Th(name, className=kind(at), scope="col") for at, name in enumerate(header)])),
-                html.Tbody(
-                    [html.Tr([html.Td(cell, className=kind(at)) for at, cell in enumerate(row)]) for row in rows]
-                ),
-            ]
-        ),
-        className="table",
-        tabIndex=0,
+    sheet = html.Table(
+        [
+            html.Thead(html.Tr([html.Th(name, className=kind(at), scope="col") for at, name in enumerate(header)])),
+            html.Tbody([html.Tr([html.Td(cell, className=kind(at)) for at, cell in enumerate(row)]) for row in rows]),
+        ]
+    )
+    more = [html.P(f"{len(rows)} rows: scroll to see them all.", className="hint more")]
+    return html.Div([html.Div(sheet, className="table", tabIndex=0), *(more if len(rows) > MANY_ROWS else [])])
+
+
+def swatch(color: str | Sequence[str], label: str) -> Any:
+    """An answer with its colour, or an order with the colours of its answers, the best first."""
+    hues = [color] if isinstance(color, str) else color
+    return html.Span(
+        [*(html.I(className="swatch", style={"background": hue}) for hue in hues), label], className="answer"
     )
 
 
-def swatch(color: str, label: str) -> Any:
-    """An answer with its colour."""
-    return html.Span([html.I(className="swatch", style={"background": color}), label], className="answer")
+def color_swatch(color: Any, outputs: Sequence[Any], theme: Theme) -> Any:
+    """A colour of a graph, which is an answer or an order of them, as a swatch."""
+    order = color if isinstance(color, tuple) else (color,)
+    hues = dict(zip(outputs, theme.colors(outputs), strict=True))
+    return swatch([hues[answer] for answer in order], " > ".join(map(str, order)))
 
 
 def legend(outputs: Sequence[Any], theme: Theme) -> Any:
@@ -248,6 +264,15 @@ def percent(value: float) -> str:
     rest = min(value, 1 - value)
     digits = 2 if rest >= 1e-4 else 4 if rest >= 1e-6 else 8
     return f"{100 * value:.{digits}f} %"
+
+
+def counted(number: int, one: str, many: str) -> str:
+    """A number of things.
+
+    >>> counted(1, "pair of neighbours", "pairs of neighbours"), counted(1200, "dataset", "datasets")
+    ('1 pair of neighbours', '1,200 datasets')
+    """
+    return f"{number:,} {one if number == 1 else many}"
 
 
 def short(value: float) -> str:

@@ -20,21 +20,28 @@ if TYPE_CHECKING:
 STEP = 70.0
 _ROUNDS = 120
 _APART = 1.3  # between histograms, whose names are long
+_DOWN = 1.4  # between rows, where names stand
+_ROUND = 30  # vertices of a ring that is drawn as a circle
 _FEW = 80  # vertices up to which the layout of figures is quick enough
 
 
 @lru_cache(maxsize=32)
 def placed(graph: DatasetGraph, shape: str) -> Points:
     """Positions (x, y) of all vertices, about ``STEP`` apart; computed once for each graph."""
+    known = positions(graph) if shape == "springs" and np.diff(graph.indptr).max(initial=0) <= 2 else None
     if shape == "line":
         points = _snake(len(graph))
+    elif known is not None and known[1] == "row":
+        points = _snake(len(graph))[known[0][:, 0].astype(int)]
+    elif known is not None and known[1] == "ring" and len(graph) > _ROUND:
+        points = _track(known[0])
     elif shape == "grid":
-        points = np.array([(column, row) for row, column in graph.vertices], np.float64)
+        points = np.array([(column, row * _DOWN) for row, column in graph.vertices], np.float64)
     elif shape == "levels":
         points = _levels(np.array(list(graph.vertices)))
     elif shape == "simplex" and len(graph.vertices[0]) == 3:
         counts = np.array(list(graph.vertices), np.float64)
-        points = np.column_stack([counts[:, 1] + counts[:, 2] / 2, -counts[:, 2] * math.sqrt(3) / 2]) * _APART
+        points = np.column_stack([counts[:, 1] + counts[:, 2] / 2, -counts[:, 2]]) * _APART
     elif len(graph) <= _FEW:
         points = _like_figures(graph)
     else:
@@ -47,7 +54,19 @@ def _snake(n: int) -> Points:
     rows = 1 if n <= 12 else math.ceil(n / max(11, math.sqrt(4 * n)))
     columns = math.ceil(n / rows)
     row, column = np.divmod(np.arange(n), columns)
-    return np.column_stack([np.where(row % 2 == 0, column, columns - 1 - column), row * 1.2])
+    return np.column_stack([np.where(row % 2 == 0, column, columns - 1 - column), row * _DOWN])
+
+
+def _track(ring: Points) -> Points:
+    """A long ring as the sides of a wide rectangle, which fits the page better than a circle."""
+    turn = np.arctan2(ring[:, 0], ring[:, 1]) % (2 * math.pi) / (2 * math.pi)  # from twelve o'clock on
+    high = round(len(ring) / 7)
+    wide = len(ring) / 2 - high
+    corners = np.cumsum([0, wide, high, wide, high])
+    along = turn * corners[-1]
+    return np.column_stack(
+        [np.interp(along, corners, [0, wide, wide, 0, 0]), np.interp(along, corners, [0, 0, high, high, 0])]
+    )
 
 
 def _like_figures(graph: DatasetGraph) -> Points:
@@ -86,7 +105,8 @@ def _springs(graph: DatasetGraph) -> Points:
         np.add.at(force, ends[:, 1], pull)
         size = np.linalg.norm(force, axis=1)[:, None] + 1e-9
         points += force / size * np.minimum(size, heat)
-    return _wide(points - points.mean(axis=0))
+    apart = np.linalg.norm(points[:, None, :] - points[None, :, :], axis=2) + np.where(np.eye(n), np.inf, 0)
+    return _wide(points - points.mean(axis=0)) / max(float(np.quantile(apart.min(axis=1), 0.3)), 1e-9)
 
 
 def _wide(points: Points) -> Points:

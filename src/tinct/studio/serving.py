@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import socket
 import threading
 from typing import TYPE_CHECKING, Any
 
@@ -79,6 +80,8 @@ def _listen(port: int) -> BaseWSGIServer:
         return []
 
     try:
-        return make_server(HOST, port, not_yet, threaded=True, request_handler=_Handler)
-    except (OSError, SystemExit):  # werkzeug exits when a port is taken
+        listening = socket.create_server((HOST, port))  # werkzeug would print lines of its own if it failed
+    except OSError:
         raise ParameterError(f"port {port} is taken or not allowed: choose another, or 0 for any") from None
+    with listening:
+        return make_server(HOST, port, not_yet, threaded=True, request_handler=_Handler, fd=listening.fileno())

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from dash import dcc, html
+from dash import dcc, html, no_update
 
 from tinct.errors import ParameterError
 from tinct.studio import parts
@@ -14,9 +14,6 @@ from tinct.studio.families import FILE, built, checked_numbers, family_of, pytho
 if TYPE_CHECKING:
     from tinct.graphs import GraphFile
     from tinct.studio.families import Family, GraphFiles
-
-_SHOWN: dict[str, str] = {}
-_HIDDEN = {"display": "none"}
 
 
 @dataclass(frozen=True)
@@ -105,7 +102,7 @@ def shown_choice(kind: str, choice: GraphChoice) -> dict[str, Any]:
     }
     for at in range(2):
         number = family.numbers[at] if family is not None and at < len(family.numbers) else None
-        result[f"number-{at}"] = None if number is None else choice.numbers[at]
+        result[f"number-{at}"] = no_update if number is None else choice.numbers[at]  # hidden: it may keep what it says
         result[f"number-label-{at}"] = "" if number is None else number.label
-        result[f"number-box-{at}"] = _HIDDEN if number is None else _SHOWN
+        result[f"number-box-{at}"] = parts.shown_if(number is not None)
     return result

@@ -1,4 +1,4 @@
-/* What the browser does by itself: light or dark, saving charts, names for sliders. */
+/* What the browser does by itself: light or dark, saving charts, fitting graphs, names for sliders and the window. */
 (function () {
   "use strict";
   const dark = window.matchMedia("(prefers-color-scheme: dark)");
@@ -9,6 +9,11 @@
       window.dash_clientside.set_props("theme", { data: name() });
     }
   });
+
+  /* the graph component sets a wheel speed by itself, and then warns of it */
+  if (window.dash_cytoscape) {
+    delete window.dash_cytoscape.Cytoscape.defaultProps.wheelSensitivity;
+  }
 
   function saveFigure(box, format, file) {
     const chart = document.querySelector(`#${CSS.escape(box)} .js-plotly-plot`);
@@ -64,20 +69,33 @@
       }
     }
   }
-  /* a graph fits its box, whatever happens to the window */
+  /* a graph fits its box, the box is no higher than the graph needs, and names are large enough to be read */
+  const ROOM = 24;
+  const LETTERS = 11;
+  function fit(box) {
+    const graph = box.firstElementChild;
+    const cy = graph && graph._cyreg && graph._cyreg.cy;
+    if (!cy || !box.clientWidth || cy.nodes().empty()) {
+      return;
+    }
+    const longest = Math.max(...cy.nodes().map((node) => node.data("label").length), 1);
+    const most = Math.max(13, Math.min(26, 160 / longest));
+    const zoom = (across) => Math.min(cy.maxZoom(), (box.clientWidth - 2 * ROOM) / across);
+    const size = (at) => Math.min(most, Math.max(13, LETTERS / at));
+    cy.nodes().style("font-size", size(zoom(cy.elements().boundingBox().w)));
+    const needed = cy.elements().boundingBox();
+    box.style.height = `${Math.round(needed.h * zoom(needed.w) + 2 * ROOM)}px`; /* within the limits of the style */
+    cy.resize();
+    cy.fit(undefined, ROOM);
+    cy.nodes().style("font-size", size(cy.zoom()));
+    cy.fit(undefined, ROOM);
+  }
   let fitting = 0;
-  const boxes = new ResizeObserver(function () {
+  function fitAll() {
     window.clearTimeout(fitting);
-    fitting = window.setTimeout(function () {
-      for (const box of document.querySelectorAll(".graph")) {
-        const graph = box.firstElementChild;
-        if (graph && graph._cyreg && box.clientWidth) {
-          graph._cyreg.cy.resize();
-          graph._cyreg.cy.fit(undefined, 24);
-        }
-      }
-    }, 60);
-  });
+    fitting = window.setTimeout(() => document.querySelectorAll(".graph").forEach(fit), 60);
+  }
+  const boxes = new ResizeObserver(fitAll);
   const watched = new WeakSet();
   function watchGraphs() {
     for (const box of document.querySelectorAll(".graph")) {
@@ -85,10 +103,25 @@
         watched.add(box);
         boxes.observe(box);
       }
+      const graph = box.firstElementChild;
+      if (graph && graph._cyreg && !watched.has(graph)) {
+        watched.add(graph);
+        graph._cyreg.cy.on("layoutstop", fitAll);
+        fitAll();
+      }
+    }
+  }
+  /* the window is named after its page */
+  function nameWindow() {
+    const heading = document.querySelector("main h1");
+    const title = heading ? `${heading.textContent} · tinct studio` : "tinct studio";
+    if (document.title !== title) {
+      document.title = title;
     }
   }
   function look() {
     nameSliders();
+    nameWindow();
     watchGraphs();
   }
   new MutationObserver(look).observe(document.documentElement, { childList: true, subtree: true });

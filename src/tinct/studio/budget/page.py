@@ -150,12 +150,15 @@ def spending_chart(books: Books, theme: Theme) -> dict[str, Any]:
     """The sum of ε over the charges of each budget."""
     if not books.entries:
         return charts.empty(theme, "nothing has been charged yet")
-    traces = []
+    traces: list[dict[str, Any]] = []
+    end = books.entries[-1].number + 0.5  # so that the last step is seen
+    scopes = [account.scope for account in books.accounts]
+    limits = {scope.name: float(scope.epsilon) for scope in scopes if scope.composition == "basic"}  # of the plain sum
     for number, name in enumerate(dict.fromkeys(entry.scope for entry in books.entries)):
         mine = [entry for entry in books.entries if entry.scope == name]
         sums = [0.0, *accumulate(float(entry.epsilon) for entry in mine)]
         sums.append(sums[-1])
-        places = [0, *(entry.number for entry in mine), books.entries[-1].number]
+        places = [0, *(entry.number for entry in mine), end]
         hue = theme.hue(number)
         traces.append(
             {
@@ -164,6 +167,14 @@ def spending_chart(books: Books, theme: Theme) -> dict[str, Any]:
                 "hovertemplate": "ε = %{y:.6g}",
             }
         )  # fmt: skip
+        if name in limits:
+            traces.append(
+                {
+                    "type": "scatter", "mode": "lines", "name": f"limit of {name}", "x": [0, end],
+                    "y": [limits[name]] * 2, "line": {"color": hue, "width": 2, "dash": "dash"},
+                    "hovertemplate": "ε = %{y:.6g}",
+                }
+            )  # fmt: skip
     return charts.chart(traces, theme, "charge", "sum of ε", yaxis={"rangemode": "tozero"}, xaxis=_whole(books))
 
 
@@ -177,16 +188,29 @@ def history_table(books: Books) -> Any:
         return html.P("Nothing has been charged yet.", className="hint")
     rows = [
         [
-            entry.question or "—", entry.who, f"{entry.time:%Y-%m-%d %H:%M}", entry.scope,
-            json.dumps(entry.answer, ensure_ascii=False)[:120], f"{float(entry.epsilon):.6g}",
+            entry.question or "—", plain_answer(entry.answer)[:120], entry.who, f"{entry.time:%Y-%m-%d %H:%M}",
+            entry.scope, f"{float(entry.epsilon):.6g}",
             f"{float(entry.delta):.6g}",
         ]
         for entry in reversed(books.entries[-_MOST_ROWS:])
     ]  # fmt: skip
     more = len(books.entries) - len(rows)
     note = [html.P(f"{more:,} earlier charges are in the files.", className="hint")] if more > 0 else []
-    header = ["question", "who", "when (UTC)", "budget", "answer", "ε", "δ"]
+    header = ["question", "answer", "who", "when (UTC)", "budget", "ε", "δ"]
     return [parts.table(header, rows, numeric_from=5), *note]
+
+
+def plain_answer(answer: Any) -> str:
+    """An answer as one would say it.
+
+    >>> plain_answer("yes"), plain_answer({"north": "yes", "south": "no"}), plain_answer(True)
+    ('yes', 'north: yes, south: no', 'true')
+    """
+    if isinstance(answer, dict):
+        return ", ".join(f"{name}: {plain_answer(value)}" for name, value in answer.items())
+    if isinstance(answer, list | tuple):
+        return ", ".join(map(plain_answer, answer))
+    return answer if isinstance(answer, str) else json.dumps(answer, ensure_ascii=False)
 
 
 def python_lines(place: str | None) -> str:

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 from dash import dcc, html
 
 from tinct.studio import parts
-from tinct.studio.families import FAMILIES, FILE, Family, Number
+from tinct.studio.families import FAMILIES
+from tinct.studio.sources import graph_control
 from tinct.studio.wiring import chart_buttons
 
 if TYPE_CHECKING:
@@ -15,7 +16,6 @@ if TYPE_CHECKING:
 
 MODES = {"balanced": "Balanced", "fixed": "Fixed", "frontier": "Frontier"}
 CLICKS = {"show": "shows it", "color": "recolours it", "fix": "fixes its value"}
-NO_NUMBER = Number("", 0, 0, 0)
 
 
 def layout(state: DesignState) -> Any:
@@ -31,7 +31,9 @@ def layout(state: DesignState) -> Any:
 
 def _controls(state: DesignState) -> list[Any]:
     return [
-        _family_control(state),
+        graph_control(
+            "design", FAMILIES, state.graph, "Each vertex is a possible dataset; neighbours differ in one person."
+        ),
         parts.epsilon_control("design", state.epsilon),
         parts.delta_control("design", state.delta),
         html.Div(
@@ -57,41 +59,6 @@ def _controls(state: DesignState) -> list[Any]:
             ),
         ),
     ]
-
-
-def _family_control(state: DesignState) -> Any:
-    options = [{"value": name, "label": family.label} for name, family in FAMILIES.items()]
-    names = [*options, {"value": FILE, "label": "Your own file"}]
-    return parts.control(
-        "Datasets",
-        "Each vertex is a possible dataset; neighbours differ in one person.",
-        dcc.Dropdown(id="design-family", options=names, value=state.family, clearable=False, searchable=False),
-        html.P(id="design-family-hint", className="hint"),
-        html.Div(
-            [
-                html.Div(
-                    [
-                        html.Label(id=f"design-number-label-{at}", htmlFor=f"design-number-{at}"),
-                        parts.number_field(f"design-number-{at}", _number(state, at), step=1, min=1),
-                    ],
-                    id=f"design-number-box-{at}",
-                )
-                for at in range(2)
-            ],
-            className="numbers",
-        ),
-        html.Div(parts.upload("design-upload", "Drop a graph here, or choose one"), id="design-upload-box"),
-        target=None,
-    )
-
-
-def _number(state: DesignState, at: int) -> int | None:
-    return state.numbers[at] if at < len(state.numbers) else None
-
-
-def number_of(family: Family | None, at: int) -> Number:
-    """A number of a family, or one that is not shown."""
-    return family.numbers[at] if family is not None and at < len(family.numbers) else NO_NUMBER
 
 
 def _content(state: DesignState) -> list[Any]:

@@ -12,7 +12,6 @@ from tinct.errors import NotExtendable, ParameterError, TinctError
 from tinct.graphs import Budget
 from tinct.graphs.boundary import smallest_hitting_set
 from tinct.privacy import Privacy
-from tinct.studio.families import FAMILIES, FILE, built
 
 if TYPE_CHECKING:
     from tinct.binary.by_distance import Frontier
@@ -53,15 +52,9 @@ class Solution:
 
 def scene_of(state: DesignState, files: GraphFiles) -> Scene:
     """The graph that the settings describe, and the budgets along its edges."""
-    stated, from_mechanism = None, False
-    if state.family == FILE:
-        if state.upload is None:
-            raise ParameterError("choose a file with a graph: .json, .csv, .tsv or .graphml")
-        found = files.read(state.upload)
-        base, shape, stated = found.graph, "springs", found.privacy
-        from_mechanism = files.is_mechanism(state.upload)
-    else:
-        base, shape = built("design", state.family, state.numbers), FAMILIES[state.family].shape
+    found = state.graph.read("design", files)
+    base, shape, stated = found.graph, state.graph.shape("design"), found.privacy
+    from_mechanism = state.upload is not None and files.is_mechanism(state.upload)
     graph = recolored(base, tuple(sorted(state.colors.items())))
     privacy = stated if state.file_budgets and stated is not None else _privacy(state, graph)
     return Scene(graph, base, shape, privacy, stated, from_mechanism)

@@ -8,6 +8,7 @@ from typing import Any
 
 from tinct.errors import ParameterError
 from tinct.studio.families import FAMILIES, FILE, checked_numbers, family_of
+from tinct.studio.sources import GraphChoice
 
 MODES = ("balanced", "fixed", "frontier")
 CLICKS = ("show", "color", "fix")
@@ -51,6 +52,11 @@ class DesignState:
     first: float | None = None
     vertex: int | None = None
     edge: int | None = None
+
+    @property
+    def graph(self) -> GraphChoice:
+        """Which graph was chosen."""
+        return GraphChoice(self.family, self.numbers, self.upload, self.name)
 
     def to_json(self) -> dict[str, Any]:
         """The settings as the page keeps them."""

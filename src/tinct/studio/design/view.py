@@ -96,7 +96,8 @@ def frontier_of(solution: Solution, theme: Theme) -> dict[str, Any]:
 def headline(state: DesignState, solution: Solution) -> Any:
     """What was designed, and that it was checked, in a sentence."""
     graph = solution.scene.graph
-    size = f"{len(graph):,} datasets, {len(graph.indices) // 2:,} pairs of neighbours"
+    pairs = parts.counted(len(graph.indices) // 2, "pair of neighbours", "pairs of neighbours")
+    size = f"{parts.counted(len(graph), 'dataset', 'datasets')}, {pairs}"
     if solution.mechanism is None:
         return [html.B("No private mechanism has these values. "), size]
     verdict = verify(solution.mechanism, graph, solution.scene.privacy)
@@ -119,15 +120,13 @@ def table_of(solution: Solution, found: list[Line], theme: Theme) -> Any:
     header = ["true answer", "steps", "datasets", "right", "wrong"]
     rows, counts = [], dict.fromkeys((line.color for line in found), 0)
     outputs = list(solution.scene.graph.outputs)
-    hues = theme.colors(outputs)
-    for line in found:
+    for line in sorted(found, key=lambda line: line.distance):  # so that all colours are seen at once
         counts[line.color] += 1
         if counts[line.color] > MOST_ROWS:
             continue
-        best = line.color[0] if isinstance(line.color, tuple) else line.color
         rows.append(
             [
-                parts.swatch(hues[outputs.index(best)], charts.plain(line.color)),
+                parts.color_swatch(line.color, outputs, theme),
                 "no boundary" if line.distance < 0 else str(line.distance),
                 f"{line.datasets:,}",
                 _range(line),

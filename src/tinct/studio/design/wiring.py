@@ -8,15 +8,14 @@ from dash import Input, Output, State, no_update
 
 from tinct.errors import TinctError
 from tinct.studio import drawing, parts
-from tinct.studio.design import page
 from tinct.studio.design.events import happened
 from tinct.studio.design.saving import saved
 from tinct.studio.design.solving import scene_of
 from tinct.studio.design.state import DesignState
 from tinct.studio.design.view import edge_epsilon, edge_options, vertex_options, view
-from tinct.studio.families import FAMILIES
 from tinct.studio.happenings import Happening, amount_of
 from tinct.studio.palette import theme_of
+from tinct.studio.sources import shown_choice
 from tinct.studio.wiring import KEPT, Moment, Wires, connect, connect_charts, connect_files, connect_picture, recovered
 
 if TYPE_CHECKING:
@@ -24,14 +23,12 @@ if TYPE_CHECKING:
     from tinct.studio.design.view import DesignView
     from tinct.studio.workshop import Workshop
 
-_SHOWN: dict[str, str] = {}
-_HIDDEN = {"display": "none"}
 
 _INPUTS = {
     "family": Input("design-family", "value"),
     "number-0": Input("design-number-0", "value"),
     "number-1": Input("design-number-1", "value"),
-    "upload": Input("design-upload", "contents"),
+    "upload": Input("design-graph-upload", "contents"),
     "epsilon": Input("design-epsilon", "value"),
     "epsilon-slider": Input("design-epsilon-slider", "value"),
     "delta": Input("design-delta", "value"),
@@ -63,7 +60,7 @@ _OUTPUTS = {
     **{f"number-{at}": Output(f"design-number-{at}", "value") for at in range(2)},
     **{f"number-label-{at}": Output(f"design-number-label-{at}", "children") for at in range(2)},
     **{f"number-box-{at}": Output(f"design-number-box-{at}", "style") for at in range(2)},
-    "upload": Output("design-upload", "contents"),
+    "upload": Output("design-graph-upload", "contents"),
     "epsilon": Output("design-epsilon", "value"),
     "epsilon-slider": Output("design-epsilon-slider", "value"),
     "delta": Output("design-delta", "value"),
@@ -103,7 +100,7 @@ _OUTPUTS = {
 
 def register(app: Any, workshop: Workshop) -> None:
     """Connect the page."""
-    wires = Wires("design", _INPUTS, _OUTPUTS, _BUTTONS, {"name": State("design-upload", "filename")})
+    wires = Wires("design", _INPUTS, _OUTPUTS, _BUTTONS, {"name": State("design-graph-upload", "filename")})
     connect(app, wires, lambda moment: updated(moment, workshop))
     connect_files(
         app,
@@ -194,23 +191,17 @@ def _shown(state: DesignState, scene: Scene, found: DesignView) -> dict[str, Any
 
 
 def _settings(state: DesignState, scene: Scene) -> dict[str, Any]:
-    family = FAMILIES.get(state.family)
-    numbers = [page.number_of(family, at) for at in range(2)]
     return {
-        "family": state.family,
-        "family-hint": family.hint if family else f"Your file: {state.name}",
-        **{f"number-{at}": state.numbers[at] if number.label else None for at, number in enumerate(numbers)},
-        **{f"number-label-{at}": number.label for at, number in enumerate(numbers)},
-        **{f"number-box-{at}": _SHOWN if number.label else _HIDDEN for at, number in enumerate(numbers)},
+        **shown_choice("design", state.graph),
         "epsilon": state.epsilon,
         "epsilon-slider": parts.epsilon_place(state.epsilon),
         "delta": state.delta,
         "delta-slider": parts.delta_place(state.delta),
         "file-budgets": ["file"] if state.file_budgets else [],
-        "file-budgets-box": _SHOWN if scene.stated is not None else _HIDDEN,
+        "file-budgets-box": parts.shown_if(scene.stated is not None),
         "mode": state.mode,
-        "first-box": _SHOWN if state.mode == "frontier" else _HIDDEN,
-        "frontier-box": _SHOWN if state.mode == "frontier" else _HIDDEN,
+        "first-box": parts.shown_if(state.mode == "frontier"),
+        "frontier-box": parts.shown_if(state.mode == "frontier"),
         "click": state.click,
     }
 
@@ -220,9 +211,9 @@ def _picture(scene: Scene, found: DesignView) -> dict[str, Any]:
     return {
         "elements": found.elements,
         "stylesheet": found.stylesheet,
-        "graph-box": _SHOWN if small else _HIDDEN,
+        "graph-box": parts.shown_if(small),
         "line": found.line_view,
-        "line-box": _HIDDEN if small else _SHOWN,
+        "line-box": parts.shown_if(not small),
         "legend": found.legend,
     }
 
@@ -237,11 +228,11 @@ def _inspected(state: DesignState, scene: Scene, found: DesignView) -> dict[str,
     return {
         "inspector": found.inspector,
         "vertex": None if state.vertex is None else str(state.vertex),
-        "vertex-box": _SHOWN if state.vertex is not None and two else _HIDDEN,
+        "vertex-box": parts.shown_if(state.vertex is not None and two),
         "value": no_update if here is None else round(here, 3),
         "value-label": f"The probability of {scene.graph.outputs[0]} at this vertex" if two else "",
         "edge": None if state.edge is None else str(state.edge),
-        "edge-box": _SHOWN if state.edge is not None else _HIDDEN,
+        "edge-box": parts.shown_if(state.edge is not None),
         "edge-epsilon": edge,
         "edge-slider": parts.epsilon_place(edge) if state.edge is not None else no_update,
     }

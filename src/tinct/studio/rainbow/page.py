@@ -33,8 +33,6 @@ if TYPE_CHECKING:
     from tinct.studio.rainbow.solving import Rainbow
     from tinct.studio.workshop import Workshop
 
-_SHOWN: dict[str, str] = {}
-_HIDDEN = {"display": "none"}
 _BOUNDARIES = {"balanced": "Balanced", "best": "Best", "own": "Your own"}
 _RANKS = ("best", "second", "third", "fourth", "fifth")
 
@@ -81,7 +79,7 @@ def _content(state: RainbowState) -> list[Any]:
             html.Div(
                 parts.network("rainbow-graph"),
                 id="rainbow-graph-box",
-                className="graph tall",
+                className="graph",
             ),
             name="picture",
         ),
@@ -257,7 +255,7 @@ def _shown(state: RainbowState, found: Rainbow, moment: Moment, workshop: Worksh
         "elements": elements,
         "stylesheet": drawing.stylesheet(found.graph.outputs, len(found.graph), theme),
         "layout": {"name": "preset", "fit": True, "padding": 24, "graph": id(found.graph)},
-        "graph-box": _SHOWN if elements else _HIDDEN,
+        "graph-box": parts.shown_if(bool(elements)),
         "stack": stack_chart(found, theme),
         "regions": regions(found, theme),
         "python": python_lines(state, found, workshop),
@@ -266,9 +264,9 @@ def _shown(state: RainbowState, found: Rainbow, moment: Moment, workshop: Worksh
 
 def _weights(state: RainbowState, answers: int) -> dict[str, Any]:
     shares = own_shares(state, answers) if state.boundary == "own" else [0.0] * answers
-    result: dict[str, Any] = {"weights-box": _SHOWN if state.boundary == "own" else _HIDDEN}
+    result: dict[str, Any] = {"weights-box": parts.shown_if(state.boundary == "own")}
     for at in range(MOST_RANKS):
         used = at < answers
         result[f"weight-label-{at}"] = f"the {_RANKS[at]} answer: {parts.percent(shares[at])}" if used else ""
-        result[f"weight-box-{at}"] = _SHOWN if used else _HIDDEN
+        result[f"weight-box-{at}"] = parts.shown_if(used)
     return result

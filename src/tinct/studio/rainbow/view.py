@@ -35,7 +35,8 @@ def picture(state: RainbowState, found: Rainbow) -> list[dict[str, Any]]:
 
 def headline(found: Rainbow) -> Any:
     """What was designed and that it was checked."""
-    size = f"{len(found.graph):,} datasets, {len(found.graph.coloring.palette)} orders of preference"
+    orders = parts.counted(len(found.graph.coloring.palette), "order of preference", "orders of preference")
+    size = f"{parts.counted(len(found.graph), 'dataset', 'datasets')}, {orders}"
     if found.mechanism is None:
         return [html.B("No private mechanism has these boundary rows. "), size]
     verdict = verify(found.mechanism, found.graph, found.privacy)
@@ -63,7 +64,7 @@ def stack_chart(found: Rainbow, theme: Theme) -> dict[str, Any]:
 def regions(found: Rainbow, theme: Theme) -> Any:
     """One line for each order: its depth, and the row on its boundary."""
     outputs = list(found.graph.outputs)
-    hues, deep = theme.colors(outputs), depths(found.graph)
+    deep = depths(found.graph)
     counts = np.bincount(found.graph.coloring.codes, minlength=len(found.graph.coloring.palette)).tolist()
     rows = []
     for code, order in enumerate(found.graph.coloring.palette):
@@ -72,7 +73,7 @@ def regions(found: Rainbow, theme: Theme) -> Any:
         row = found.boundary[order]
         rows.append(
             [
-                parts.swatch(hues[outputs.index(order[0])], charts.plain(order)),
+                parts.color_swatch(order, outputs, theme),
                 f"{counts[code]:,}",
                 "no boundary" if deep[order] < 0 else str(deep[order]),
                 *(parts.percent(row[answer]) for answer in outputs),

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from tinct.errors import ParameterError
 from tinct.mechanism import Mechanism
 from tinct.mechanism.files import read_table
 from tinct.privacy import Privacy
@@ -51,6 +52,11 @@ def checked(state: VerifyState, workshop: Workshop) -> Checked | None:
 
 def _loaded(state: VerifyState, workshop: Workshop) -> tuple[DatasetGraph, Any, Any]:
     upload = workshop.uploads.get(state.table)
+    if b'"tinct/certificate@' in upload.data[:200]:
+        raise ParameterError(
+            f"{upload.name} is a certificate, which can be proved rather than checked in floating point: run "
+            f"tinct verify --exact {upload.name}"
+        )
     if is_mechanism(upload.data) or upload.name.endswith(".json"):
         mechanism: Mechanism = parsed(upload, Mechanism.from_json)
         return mechanism.graph, mechanism.table, mechanism.privacy

@@ -27,9 +27,6 @@ if TYPE_CHECKING:
     from tinct.studio.verify.checking import Checked
     from tinct.studio.workshop import Workshop
 
-_SHOWN: dict[str, str] = {}
-_HIDDEN = {"display": "none"}
-
 
 def layout(state: VerifyState) -> Any:
     """The page with its controls set to the given settings."""
@@ -224,9 +221,9 @@ def _shown(
         "name": f"Checking: {state.name}" if state.table else "No table yet.",
         **shown_choice(KIND, state.graph),
         "graph-upload": None,
-        "graph-control": _HIDDEN if state.name.endswith(".json") else _SHOWN,
+        "graph-control": parts.shown_if(not state.name.endswith(".json")),
         "stated": ["file"] if state.stated else [],
-        "stated-box": _SHOWN if found is not None and found.stated is not None else _HIDDEN,
+        "stated-box": parts.shown_if(found is not None and found.stated is not None),
         "epsilon": state.epsilon,
         "epsilon-slider": parts.epsilon_place(state.epsilon),
         "delta": state.delta,
@@ -236,7 +233,7 @@ def _shown(
         "elements": elements,
         "stylesheet": [] if found is None else drawing.stylesheet(found.graph.outputs, len(found.graph), theme),
         "layout": {"name": "preset", "fit": True, "padding": 24, "graph": f"{state.table}{len(elements)}"},
-        "graph-box": _SHOWN if elements else _HIDDEN,
+        "graph-box": parts.shown_if(bool(elements)),
         "python": python_lines(state, found, workshop),
     }
     if sentence and moment.event is not None and moment.event.name in KEPT:

@@ -41,7 +41,7 @@ def verdict_of(found: Checked | None) -> Any:
         html.Div(
             [
                 _figure(least, "least ε at this δ"),
-                _figure(f"{verdict.delta:.6g}", "least δ at this ε"),
+                _figure(f"{verdict.delta:.3g}", "least δ at this ε"),
                 _figure(f"{len(found.graph):,}", "datasets"),
                 _figure(f"{len(found.graph.indices) // 2:,}", "edges, both ways"),
             ],

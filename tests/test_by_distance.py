@@ -257,6 +257,12 @@ def test_bad_weights_are_refused(weights):
         frontier(graphs.line(2, 2), Privacy(1)).best(weights)
 
 
+def test_a_frontier_shows_its_balanced_point():
+    """And the privacy that it is for."""
+    shown = repr(frontier(graphs.line(3, 3), Privacy("ln 2")))
+    assert shown == "<Frontier: 6 vertices, balanced at (0.6667, 0.6667), for Privacy('ln 2')>"
+
+
 def test_a_graph_without_boundary_has_no_frontier():
     """There is nothing to trade where every vertex can be certain."""
     pieces = DatasetGraph([(1, 2), (3, 4)], dict(zip(range(1, 5), "aabb", strict=True)), disconnected=True)

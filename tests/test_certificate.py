@@ -451,6 +451,9 @@ def test_the_independent_checker_runs_by_itself(tmp_path):
         assert bad.returncode == 1
         assert bad.stderr.startswith("REFUSED")
         assert "Traceback" not in bad.stderr
+    alone = subprocess.run([sys.executable, "-I", "-S", TOOL], capture_output=True, text=True, check=False)
+    assert (alone.returncode, alone.stdout) == (2, "")
+    assert alone.stderr.startswith("usage: ")
 
 
 def _small(tmp_path):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -127,6 +128,14 @@ def test_gaussian_and_profile(tmp_path):
         (["verify", "missing.json"], "no such file"),
         (["verify", "table.csv"], "a table needs its graph"),
         (["verify", "m.json", "--profile", "a,b"], "--profile must be numbers"),
+        (["local", "design", "-e", "1", "--p0", "0.5,0.5"], "--p0 needs --p1"),
+        (["local", "design", "-e", "1", "--p0", "1/0,1/2", "--p1", "1/2,1/2"], "--p0 must be numbers"),
+        (
+            ["local", "design", "-e", "1", "--mechanism", "geometric", "--symbols", "a"],
+            "--symbols must be at least two",
+        ),
+        (["plot", "foo", "m.json", "-o", "x.svg"], "'foo' is not a kind of figure: choose from mechanism, graph"),
+        (["budget", "init", "x.db", "-e", "1", "--composition", "accounting"], "such as --plan '50 x 0.1'"),
     ],
 )
 def test_bad_input_ends_with_status_two_and_says_what_is_wrong(arguments, said):
@@ -162,7 +171,10 @@ def commands(group, words=()):
 
 
 def test_help_shows_examples():
-    """Every command's help ends with examples that can be pasted."""
+    """The help of every command and every group of them ends with examples that can be pasted."""
+    for words in ((), ("local",), ("budget",)):
+        shown = CliRunner().invoke(app, [*words, "--help"]).stdout
+        assert shown.split("Examples")[1].count(f"tinct {' '.join(words)}".strip()) >= 3, words
     found = list(commands(typer.main.get_command(app)))
     assert ("local", "privatize") in found
     for words in found:
@@ -180,6 +192,16 @@ def test_an_interrupted_command_ends_with_status_130(monkeypatch):
     done = CliRunner().invoke(app, ["design", "majority:5", "-e", "1"])
     assert done.exit_code == 130
     assert "written whole or not at all" in done.stderr
+
+
+def test_an_interrupt_while_loading_is_quiet(tmp_path):
+    """Ctrl-C before anything has begun leaves no traceback."""
+    (tmp_path / "typer.py").write_text("raise KeyboardInterrupt\n")
+    done = subprocess.run(
+        [sys.executable, "-m", "tinct"], env={**os.environ, "PYTHONPATH": str(tmp_path)},
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert (done.returncode, done.stdout, done.stderr) == (130, "", "")
 
 
 @pytest.mark.parametrize("more", [(), ("--json",)])
@@ -201,19 +223,23 @@ def test_a_certificate_that_cannot_be_is_refused_before_anything_is_charged(tmp_
     asked = ("-e", "1", "--ledger", book, "--certificate")
     said = tinct("ask", data, "mode(x, categories=['yes', 'no'])", *asked, tmp_path / "c.json", status=2).stderr
     assert "yes/no questions" in said
-    assert (
-        "there is no folder" in tinct("ask", data, "majority(x)", *asked, tmp_path / "no" / "c.json", status=2).stderr
-    )
+    for target, words in (("no/c.json", "there is no folder"), ("c.csv", "must end in .json"), ("rows.csv", "is read")):
+        assert words in tinct("ask", data, "majority(x)", *asked, tmp_path / target, status=2).stderr
+    by = ("ask", data, "majority(x)", "--by", "x", *asked, tmp_path / "c.json")
+    assert "needs --groups" in tinct(*by, "-d", "1e-6", status=2).stderr
+    link = tmp_path / "link.csv"
+    link.symlink_to(book)
+    assert "is read" in tinct("budget", "export", book, link, status=2).stderr
     assert json.loads(tinct("budget", "history", book, "--json").stdout)["entries"] == []
 
 
 def test_an_answer_is_shown_before_its_certificate_is_written(tmp_path):
-    """Groups that are found take a part of ε, so their table is not one that is written: the answers stand."""
+    """What every dataset has for an answer needs no table, so none is written: the answer stands."""
     data = tmp_path / "rows.csv"
-    data.write_text("x,g\n" + "yes,a\n" * 500)
-    asked = ("ask", data, "majority(x)", "--by", "g", "-e", "9", "-d", "1e-6", "--json")
+    data.write_text("x\nyes\n")
+    asked = ("ask", data, "threshold(x == yes, at_least=0)", "-e", "1", "--json")
     done = tinct(*asked, "--certificate", tmp_path / "c.json", status=2)
-    assert json.loads(done.stdout)["answer"] == {"a": "yes"}
+    assert json.loads(done.stdout)["answer"] == "yes"
     assert "no file was written" in done.stderr
     assert not (tmp_path / "c.json").exists()
 
@@ -257,3 +283,180 @@ def test_bench_measures_this_machine():
     assert [row["other"] is not None for row in rows] == [True, True, False, False, False]
     assert "×" in CliRunner().invoke(app, ["bench", "--side", "12"]).output
     assert CliRunner().invoke(app, ["bench", "--side", "1"]).exit_code == 2
+
+
+def test_design_computes_the_baselines_once(monkeypatch):
+    """However many distances there are to report, each mechanism's errors are computed once."""
+    calls = []
+    error = Mechanism.error
+    monkeypatch.setattr(Mechanism, "error", lambda self: calls.append(self) or error(self))
+    for more in (["--rows", "2"], ["--json"]):
+        calls.clear()
+        assert CliRunner().invoke(app, ["design", "majority:500", "-e", "1", *more]).exit_code == 0
+        assert len(calls) == 4  # the optimum and three baselines
+
+
+def test_design_lines_equal_the_table(tmp_path):
+    """The JSON has a line for each answer and distance, computed as one would from the table."""
+    result = json.loads(tinct("design", COUNCIL, "--json", "-o", tmp_path / "m.json").stdout)
+    mechanism = Mechanism.from_json(tmp_path / "m.json")
+    graph, truth, error = mechanism.graph, mechanism.truth(), mechanism.error()
+    distance, colors = graph.boundary_distance(), np.array([str(color) for color in graph.colors.values()])
+    assert sum(line["datasets"] for line in result["by_distance"]) == len(graph)
+    for line in result["by_distance"]:
+        mine = (colors == line["color"]) & (distance == line["distance"])
+        assert line["datasets"] == mine.sum()
+        assert line["truth"] == [truth[mine].min(), truth[mine].max()]
+        assert line["error"] == [error[mine].min(), error[mine].max()]
+        assert line["mean_error"] == pytest.approx(error[mine].mean(), rel=1e-12)
+
+
+def test_design_says_that_the_budgets_of_a_file_are_not_used(tmp_path):
+    """--epsilon replaces the budgets along the edges, and does not do so in silence."""
+    done = tinct("design", COUNCIL, "-e", "1", "--json")
+    assert json.loads(done.stdout)["file_budgets_used"] is False
+    assert "budgets of its own, which are not used: leave out --epsilon" in done.stderr
+    done = tinct("design", COUNCIL, "--json")
+    assert (json.loads(done.stdout)["file_budgets_used"], done.stderr) == (True, "")
+    assert "file_budgets_used" not in json.loads(tinct("design", "majority:5", "-e", "1", "--json").stdout)
+
+
+def test_design_for_more_than_two_colors_points_to_rainbow(tmp_path):
+    """Three plain colors need --maximize or orders of preference; the first then works."""
+    graph = tmp_path / "three.csv"
+    graph.write_text("source,target,source_color,target_color\na,b,x,y\nb,c,y,z\n", encoding="utf-8")
+    error = tinct("design", graph, "-e", "1", status=2).stderr
+    assert "--maximize truth" in error
+    assert "rainbow" in error
+    assert json.loads(tinct("design", graph, "-e", "1", "--maximize", "truth", "--json").stdout)["private"]
+
+
+def test_python_words_become_options(tmp_path):
+    """What the library calls disconnected=True, a command calls --disconnected."""
+    graph = tmp_path / "pieces.csv"
+    graph.write_text("source,target,source_color,target_color\na,b,x,y\nc,d,y,y\n", encoding="utf-8")
+    error = tinct("design", graph, "-e", "1", status=2).stderr
+    assert error.rstrip().endswith("confirm it with --disconnected")
+    assert tinct("design", graph, "-e", "1", "--disconnected")
+
+
+def survey(folder, text="reason,age\ncost,1\nnoise,2\nshops,3\n"):
+    """A file of answers, and a randomiser whose reports have one member."""
+    tinct(
+        "local", "design", "--mechanism", "subset-selection", "--symbols", "cost,noise,climate,shops", "-e", "1",
+        "-o", folder / "ss.json",
+    )  # fmt: skip
+    (folder / "answers.csv").write_text(text, encoding="utf-8")
+    return folder / "answers.csv", folder / "ss.json"
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".tsv", ".parquet"])
+def test_what_privatize_writes_estimate_reads(tmp_path, suffix):
+    """Also where each report is one number, and a file cannot tell that from a row of one."""
+    answers, mechanism = survey(tmp_path)
+    reports = tmp_path / f"reports{suffix}"
+    done = tinct("local", "privatize", answers, "-c", "reason", "-m", mechanism, "-o", reports)
+    assert done.stdout.startswith("3 reports written")
+    assert json.loads(tinct("local", "estimate", reports, "-m", mechanism, "--json").stdout)["reports"] == 3
+
+
+def test_one_is_singular(tmp_path):
+    """One report is not one reports, and one pair not one pairs."""
+    answers, mechanism = survey(tmp_path, "reason\ncost\n")
+    reports = tmp_path / "reports.csv"
+    done = tinct("local", "privatize", answers, "-c", "reason", "-m", mechanism, "-o", reports)
+    assert done.stdout.startswith("1 report written")
+    assert "from 1 report;" in tinct("local", "estimate", reports, "-m", mechanism).stdout
+    assert "2 datasets, 1 pair of neighbours" in tinct("design", "line:1,1", "-e", "1").stdout
+    shown = tinct("local", "design", "--p0", "1/3,2/3", "--p1", "1/3,2/3", "-e", "1").stdout
+    assert shown.startswith("Optimal randomiser for 2 symbols, ε = 1, 1 output\n")
+
+
+def test_answers_from_spreadsheets(tmp_path):
+    """A byte order mark does not count; semicolons are named, and the cells are not."""
+    answers, mechanism = survey(tmp_path, "\ufeffreason,age\ncost,1\nnoise,2\n")
+    reports = tmp_path / "reports.csv"
+    tinct("local", "privatize", answers, "-c", "reason", "-m", mechanism, "-o", reports)
+    reports.write_text("\ufeff" + reports.read_text(encoding="utf-8"), encoding="utf-8")
+    tinct("local", "estimate", reports, "-m", mechanism)
+    error = tinct("local", "privatize", answers, "-c", "sex", "-m", mechanism, "-o", reports, status=2).stderr
+    assert "there is no column 'sex'; the columns are reason, age\n" in error
+    answers.write_text("reason;age\ncost;1\n", encoding="utf-8")
+    error = tinct("local", "privatize", answers, "-c", "reason", "-m", mechanism, "-o", reports, status=2).stderr
+    assert "separated by semicolons" in error
+    reports.write_text("report_0;report_1\n1;2\n", encoding="utf-8")
+    assert "separated by semicolons" in tinct("local", "estimate", reports, "-m", mechanism, status=2).stderr
+    answers.write_text("a;b\ncost\n", encoding="utf-8")  # an odd name, but the one that was asked for
+    tinct("local", "privatize", answers, "-c", "a;b", "-m", mechanism, "-o", reports)
+
+
+def test_answers_that_are_no_symbols_point_to_missing(tmp_path):
+    """In the words of the command."""
+    answers, mechanism = survey(tmp_path, "reason\nnobody\n")
+    line = ("local", "privatize", answers, "-c", "reason", "-m", mechanism, "-o", tmp_path / "reports.csv")
+    assert "with --missing, or leave them out" in tinct(*line, status=2).stderr
+    assert "--missing must be one of the 4 symbols" in tinct(*line, "--missing", "x", status=2).stderr
+
+
+def test_no_input_is_written_over(tmp_path):
+    """Neither by its own name nor by another, and no two results go to one file."""
+    answers, mechanism = survey(tmp_path)
+    graph, link = tmp_path / "g.csv", tmp_path / "link.csv"
+    graph.write_bytes(COUNCIL.read_bytes())
+    link.symlink_to(answers)
+    before = answers.read_bytes(), mechanism.read_bytes(), graph.read_bytes()
+    privatize = ("local", "privatize", answers, "-c", "reason", "-m", mechanism, "-o")
+    for line in (
+        (*privatize, answers),
+        (*privatize, tmp_path / "." / "answers.csv"),
+        (*privatize, link),
+        ("design", graph, "-o", graph),
+        ("design", "majority:5", "-e", "1", "--fix", graph, "-o", graph),
+    ):
+        assert "this file is read, and would be written over" in tinct(*line, status=2).stderr
+    target = tmp_path / "m.json"
+    error = tinct("design", graph, "-o", target, "--certificate", target, status=2).stderr
+    assert "two results would be written to this file" in error
+    assert not target.exists()
+    assert (answers.read_bytes(), mechanism.read_bytes(), graph.read_bytes()) == before
+
+
+def test_wide_tables_of_randomisers_are_not_shown():
+    """Up to eight columns fit; beyond, the help is a file."""
+    line = ["local", "design", "-e", "1", "--mechanism", "geometric", "--symbols"]
+    shown = tinct(*line, "1,2,3,4,5,6,7,8").stdout
+    assert "too large" not in shown
+    assert "too large to be shown: --output writes" in tinct(*line, "1,2,3,4,5,6,7,8,9").stdout
+
+
+def test_a_wrong_certificate_is_a_check_that_failed(tmp_path):
+    """Status 1 with the broken edge; 2 for what is no certificate, and a mechanism is told apart."""
+    path, mechanism = tmp_path / "c.json", tmp_path / "m.json"
+    tinct("design", "majority:5", "-e", "1", "--certificate", path, "-o", mechanism)
+    fields = json.loads(path.read_text(encoding="utf-8"))
+    fields["rows"][0] = [fields["denominator"], "0"]
+    path.write_text(json.dumps(fields), encoding="utf-8")
+    for line in (("verify", path, "--exact"), ("verify", path)):
+        shown = tinct(*line, status=1).stdout
+        assert shown.startswith("not private")
+        assert "edge (1, 0)" in shown
+    proof = json.loads(tinct("verify", path, "--exact", "--json", status=1).stdout)
+    assert (proof["private"], proof["witness"]["edge"]) == (False, ["1", "0"])
+    assert "brings its graph and budgets" in tinct("verify", path, "-e", "1", status=2).stderr
+    path.write_text("{}", encoding="utf-8")
+    tinct("verify", path, "--exact", status=2)
+    for line in (("verify", mechanism, "--exact"), ("release", mechanism, "--at", "3")):
+        assert "tinct design … --certificate" in tinct(*line, status=2).stderr
+
+
+@pytest.mark.parametrize(("given", "status"), [("57\n", 0), ("57", 0), ("57\n\n", 0), ("57\n58\n", 2), ("", 2)])
+def test_release_reads_one_dataset(tmp_path, given, status):
+    """One line from standard input is the dataset; more are refused, without repeating them."""
+    path = tmp_path / "c.json"
+    assert CliRunner().invoke(app, ["design", "majority:101", "-e", "1", "--certificate", str(path)]).exit_code == 0
+    line = [sys.executable, "-m", "tinct", "release", str(path), "--at", "-"]
+    done = subprocess.run(line, input=given, capture_output=True, text=True, encoding="utf-8", check=False)
+    assert done.returncode == status, done.stderr
+    if status:
+        assert "must be one line" in done.stderr
+        assert "57" not in done.stderr

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import io
 import json
 import math
 import os
+import re
 import shutil
 import subprocess
 from collections import Counter
@@ -23,6 +25,7 @@ from tinct.local.collecting import codes_of
 from tinct.local.encodings import HadamardRandomiser, HashRandomiser, SubsetRandomiser, UnaryRandomiser
 from tinct.local.estimates import estimate_from, project
 from tinct.local.files import read_mechanism, write_mechanism
+from tinct.local.mechanism import LocalMechanism
 from tinct.local.randomisers import CellRandomiser, TableRandomiser
 
 P0, P1 = [0.1, 0.2, 0.3, 0.4], [0.4, 0.3, 0.2, 0.1]
@@ -345,6 +348,17 @@ def test_bad_reports_are_refused(reports):
         MECHANISMS["optimal"].test(np.array(reports))
 
 
+def test_reports_of_one_member_are_a_column():
+    """A file has no rows of one number; the column says the same, and one number too few is still refused."""
+    mechanism = local.subset_selection(4, 1, size=1)
+    reports = mechanism.randomiser.draw(np.arange(400) % 4, uniform(1))
+    assert reports.shape == (400, 1)
+    there, here = mechanism.estimate(reports), mechanism.estimate(reports[:, 0])
+    np.testing.assert_array_equal(there.frequencies, here.frequencies)
+    with pytest.raises(ParameterError, match="2 for each person"):
+        MECHANISMS["subset selection"].estimate(reports[:, 0])
+
+
 # files and clients
 
 
@@ -352,8 +366,8 @@ def test_bad_reports_are_refused(reports):
 def test_files_carry_the_very_units(tmp_path, name):
     """What is read draws the same reports from the same bytes."""
     mechanism, path = MECHANISMS[name], tmp_path / "m.json"
-    write_mechanism(mechanism, path)
-    back = read_mechanism(path)
+    mechanism.to_json(path)
+    back = LocalMechanism.from_json(path)
     codes = np.arange(300) % len(mechanism.symbols)
     drawn = [one.randomiser.draw(codes, uniform(3)) for one in (mechanism, back)]
     np.testing.assert_array_equal(drawn[0], drawn[1])
@@ -398,16 +412,68 @@ def test_edited_files_are_refused(tmp_path):
 
 
 @pytest.mark.skipif(NODE is None, reason="Node is not installed")
-@pytest.mark.parametrize("name", ["randomized response", "optimal", "geometric", "quaternary", "huge budget"])
+def test_the_javascript_of_the_documentation_runs(tmp_path):
+    """docs/client.md shows a page and a module; here the page has a server that does nothing but listen."""
+    root = Path(__file__).parent.parent
+    text = (root / "docs" / "client.md").read_text(encoding="utf-8")
+    page, module = (text.partition(f"```{language}\n")[2].partition("```")[0] for language in ("html", "js"))
+    (inline,) = re.findall(r"<script>(.*?)</script>", page, re.DOTALL)
+    assert '<script src="tinct_client.js">' in page
+    shutil.copy(root / "clients" / "tinct_client.js", tmp_path)
+    local.randomized_response(2, 1, symbols=["yes", "no"]).to_json(tmp_path / "mechanism.json")
+    (tmp_path / "module.js").write_text(module, encoding="utf-8")
+    (tmp_path / "page.js").write_text(
+        """const fs = require("fs"), vm = require("vm");
+        const fetch = (address, sent) => sent
+          ? console.log(address, sent.body)
+          : Promise.resolve({ json: () => JSON.parse(fs.readFileSync(address)) });
+        const page = vm.createContext({ crypto: globalThis.crypto, fetch });
+        vm.runInContext(fs.readFileSync("tinct_client.js", "utf8"), page);\n"""
+        f"vm.runInContext({json.dumps(inline)}, page);",
+        encoding="utf-8",
+    )
+    for script, said in (("module.js", "[01]\n"), ("page.js", "/reports [01]\n")):
+        run = subprocess.run([NODE, script], cwd=tmp_path, capture_output=True, text=True, timeout=60, check=False)
+        assert re.fullmatch(said, run.stdout), run.stderr
+
+
+CLIENT = {
+    **{name: MECHANISMS[name] for name in ("randomized response", "optimal", "geometric", "quaternary", "huge budget")},
+    **{f"subsets of {size}": local.subset_selection(7, 1, size=size) for size in (1, 2, 3, 6)},
+    "subsets of 1 of 2": local.subset_selection(2, "1/2", size=1),
+}
+
+
+@pytest.mark.skipif(NODE is None, reason="Node is not installed")
+def test_the_javascript_client_is_also_a_script(tmp_path):
+    """In a page, where there are no modules, it defines tinct; other kinds are refused by name."""
+    write_mechanism(MECHANISMS["subset selection"], tmp_path / "m.json")
+    client = Path(__file__).parent.parent / "clients" / "tinct_client.js"
+    script = f"""
+      const {{ readFileSync }} = require("fs"), vm = require("vm");
+      const mechanism = require({json.dumps(str(tmp_path / "m.json"))});
+      const page = vm.createContext({{ crypto: globalThis.crypto, mechanism }});
+      vm.runInContext(readFileSync({json.dumps(str(client))}, "utf8"), page);
+      const report = vm.runInContext("tinct.privatize(mechanism, 3)", page);
+      if (report.length !== 2) throw new Error(`got ${{report}}`);
+      vm.runInContext("mechanism.randomiser.kind = 'unary'", page);
+      try {{ vm.runInContext("tinct.privatize(mechanism, 3)", page); }} catch (error) {{ console.log(error.message); }}
+    """
+    run = subprocess.run([NODE, "-e", script], capture_output=True, text=True, timeout=60, check=False)
+    assert (run.returncode, run.stdout) == (0, "this client does not run mechanisms of kind unary\n"), run.stderr
+
+
+@pytest.mark.skipif(NODE is None, reason="Node is not installed")
+@pytest.mark.parametrize("name", CLIENT)
 def test_the_javascript_client_agrees(tmp_path, name):
-    """The same bytes give the same reports in JavaScript."""
-    mechanism = MECHANISMS[name]
+    """The same bytes give the same reports in JavaScript, which takes only the first ones of every eight."""
+    mechanism = CLIENT[name]
     write_mechanism(mechanism, tmp_path / "m.json")
     vectors = []
-    for at in range(60):
-        stream = np.random.default_rng(at).bytes(8)
+    for at in range(200):
+        stream = np.random.default_rng(at).bytes(8 * 64)
         code = at % len(mechanism.symbols)
-        report = int(mechanism.randomiser.draw(np.array([code]), lambda size, stream=stream: stream[:size])[0])
+        report = mechanism.randomiser.draw(np.array([code]), io.BytesIO(stream).read)[0].tolist()
         vectors.append({"symbol": mechanism.symbols[code], "bytes": list(stream), "report": report})
     (tmp_path / "vectors.json").write_text(json.dumps(vectors))
     client = Path(__file__).parent.parent / "clients" / "tinct_client.js"
@@ -416,10 +482,12 @@ def test_the_javascript_client_agrees(tmp_path, name):
       const mechanism = require({json.dumps(str(tmp_path / "m.json"))});
       const vectors = require({json.dumps(str(tmp_path / "vectors.json"))});
       for (const v of vectors) {{
-        const got = privatize(mechanism, v.symbol, (size) => Uint8Array.from(v.bytes.slice(0, size)));
-        if (got !== v.report) throw new Error(`got ${{got}}, expected ${{v.report}}`);
+        const read = (size) => Uint8Array.from(v.bytes.splice(0, 8).slice(0, size));
+        const got = JSON.stringify(privatize(mechanism, v.symbol, read));
+        if (got !== JSON.stringify(v.report)) throw new Error(`got ${{got}}, expected ${{v.report}}`);
       }}
-      if (typeof privatize(mechanism, vectors[0].symbol) !== "number") throw new Error("no secure draw");
+      const secure = privatize(mechanism, vectors[0].symbol);
+      if (![secure].flat().every(Number.isInteger)) throw new Error("no secure draw");
       let refused = false;
       try {{ privatize(mechanism, "nobody"); }} catch {{ refused = true; }}
       if (!refused) throw new Error("an unknown symbol was taken");

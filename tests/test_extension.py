@@ -563,6 +563,12 @@ def test_a_single_row_next_to_certainty_equals_the_full_table():
     assert full[1] == pytest.approx(1e-20 * np.exp(-20), rel=1e-12)
 
 
+def test_least_without_a_vertex_is_refused():
+    """It shortens the search for one row, and would be passed over in silence."""
+    with pytest.raises(ParameterError, match="needs at=vertex"):
+        extend(graphs.line(2, 2), Privacy(1), {2: 0.5, 3: 0.5}, least=0.3)
+
+
 def test_a_search_that_leads_nowhere_is_given_up(monkeypatch):
     """Without a useful ``least`` the search is bounded, and the error says what would help."""
     monkeypatch.setattr(single, "MAX_VISITED", 1000)

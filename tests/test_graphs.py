@@ -437,6 +437,63 @@ def test_networkx_round_trip():
     ]
 
 
+def test_networkx_budgets_are_read_as_from_a_file(tmp_path):
+    """Budgets on the edges come with the graph, the same as through GraphML; without any there is no privacy."""
+    graph = graphs.grid(2, 3, lambda p: p[1] > 0)
+    there = graph.to_networkx()
+    for at, (_, _, data) in enumerate(there.edges(data=True)):
+        data.update(epsilon=["1/2", "ln 2", 1.5][at % 3], delta=0.25)
+    found = graphs.from_networkx(there)
+    graphs.write(found.graph, tmp_path / "g.graphml", found.privacy)
+    back = graphs.read(tmp_path / "g.graphml")
+    assert found.privacy.pairs == back.privacy.pairs
+    assert found.privacy.pairs == (Privacy("1/2", "1/4"), Privacy("ln 2", "1/4"), Privacy("1.5", "1/4"))
+    np.testing.assert_array_equal(balanced(*_both(found)).table, balanced(*_both(back)).table)
+    by_other_names = nx.Graph([(0, 1, {"eps": 1}), (1, 2, {"eps": 1})])
+    assert graphs.from_networkx(by_other_names, lambda v: v > 0, epsilon="eps").privacy == Privacy(1)
+    assert graphs.from_networkx(by_other_names, lambda v: v > 0).privacy is None
+
+
+def _both(found):
+    return found.graph, found.privacy
+
+
+@pytest.mark.parametrize(
+    ("edges", "said"),
+    [
+        ([(0, 1, {"epsilon": 1}), (1, 2, {})], r"edge \(1, 2\) has no epsilon"),
+        ([(0, 1, {"delta": 0.1})], "has no epsilon"),
+        ([(0, 1, {"epsilon": NAN})], r"edge \(0, 1\): epsilon must be"),
+        ([(0, 1, {"epsilon": [1]})], r"edge \(0, 1\)"),
+        ([(0, 1, {"epsilon": 1}), (0, 1, {"epsilon": 2})], "twice with different budgets"),
+    ],
+)
+def test_bad_networkx_budgets_are_refused_with_the_edge(edges, said):
+    """Each edge has one budget, all have one or none."""
+    with pytest.raises(ParameterError, match=said):
+        graphs.from_networkx(nx.MultiGraph(edges), lambda v: v > 0)
+
+
+def test_vertices_show_their_first_ones():
+    """However they are stored, and however many there are."""
+    assert repr(graphs.hypercube(3, sum).vertices) == (
+        "<vertices: (0, 0, 0), (0, 0, 1), (0, 1, 0), (0, 1, 1), … 8 in all>"
+    )
+    assert repr(graphs.histograms(1, 2, sum).vertices) == "<vertices: (0, 1), (1, 0)>"
+    assert repr(DatasetGraph([("a", "b")], {"a": 0, "b": 1}).vertices) == "<vertices: 'a', 'b'>"
+
+
+def test_budgets_along_edges_show_themselves_in_full_words():
+    """A mechanism for many budgets is not cut in the middle of a word."""
+    classes = EdgeClasses([Privacy(1), Privacy(2), Privacy("ln 2"), Privacy("1/3")], [0, 1, 2, 3])
+    assert repr(classes) == "<EdgeClasses: Privacy(1), Privacy(2), Privacy('ln 2'), … 4 in all>"
+    assert repr(balanced(graphs.line(3, 2), classes)).endswith(f"for {classes!r}>")
+    assert repr(EdgePrivacy([0.5, 1.0])) == "<EdgePrivacy: 2 budgets, epsilon from 0.5 to 1>"
+    assert repr(EdgePrivacy([])) == "<EdgePrivacy: no edges>"
+    many = repr(balanced(graphs.line(1, 1), {(1, 2): Privacy("0.125", "0.000001")}))
+    assert many.count("(") == many.count(")")
+
+
 def test_scipy_round_trip():
     """The adjacency matrix and back, also from other formats and with stored zeros and repeated entries."""
     graph = graphs.grid(3, 4, lambda p: p[0] > 1)
@@ -563,6 +620,10 @@ def test_rows_may_come_in_any_integer_type():
         (lambda: graphs.line(10**13, 1), "1e+13 vertices"),
         (lambda: graphs.grid(10**7, 10**7, sum), "1e+14 vertices"),
         (lambda: graphs.histograms(10**6, 8, sum), "vertices"),
+        (lambda: graphs.majority(10**9), "1,000,000,001 vertices"),
+        (lambda: graphs.threshold(10**9, 5), "would take about 208 GB"),
+        (lambda: graphs.box((3000, 3000, 1000), sum), "9,000,000,000 vertices"),
+        (lambda: graphs.rankings(1000, "abcde"), "vertices"),
     ],
 )
 def test_graphs_too_large_for_memory_are_refused_with_the_amount(build, amount):

@@ -950,7 +950,8 @@ def test_command_refuses_bad_input(survey, tmp_path):
         (("design", "--prior", "1", "--p0", "1", "-e", 1), "not both"),
         (("design", "--p0", "0.5,nan", "--p1", "0.5,0.5", "-e", 1), "--p0"),
         (("design", survey, "-e", "1", "-o", "m.txt"), r"\.json"),
-        (("regimes", "--p0", "1"), "no distributions"),
+        (("regimes", "--p0", "1"), "--p0 needs --p1"),
+        (("regimes",), "no distributions"),
         (("compare", survey, "--epsilons", "1,x"), "epsilon"),
     ):
         with pytest.raises(ParameterError, match=message):

@@ -377,6 +377,7 @@ MECHANISMS = {
     "fewer cells": local.optimal([0.1, 0.2, 0.3, 0.4], [0.4, 0.3, 0.2, 0.1], 0.5),
     "table": local.geometric(4, 1),
     "subset": local.subset_selection(5, "1/2"),
+    "subset of one": local.subset_selection(5, 1, size=1),
     "unary": local.unary_encoding(4, 1),
     "hash": local.local_hashing(6, 1),
     "hadamard": local.hadamard_response(5, 1),

@@ -142,7 +142,30 @@ def test_tolerance_is_honoured_and_reported():
     assert verify(spread, edge, Privacy(0)).tolerance == 1e-9
 
 
-@pytest.mark.parametrize("bad", [-1e-9, 0.2, math.nan, math.inf])
+def test_mechanisms_know_their_graph_and_privacy():
+    """What is left out is taken from the mechanism; a table has neither, and says so."""
+    line = graphs.line(2, 2)
+    mechanism = balanced(line, Privacy("ln 2"))
+    assert verify(mechanism) == verify(mechanism, line) == verify(mechanism, line, Privacy("ln 2"))
+    assert not verify(mechanism, privacy=Privacy("0.1")).private
+    for wrong in (
+        lambda: verify(mechanism.table),
+        lambda: verify(mechanism.table, line),
+        lambda: verify(Mechanism(line, mechanism.table)),
+        lambda: verify(mechanism, graphs.line(2, 2)),
+    ):
+        with pytest.raises(ParameterError, match="privacy"):
+            wrong()
+
+
+@pytest.mark.parametrize("graph", [5, "line", [(1, 2)], {}])
+def test_what_is_no_graph_is_refused(graph):
+    """By its type."""
+    with pytest.raises(ParameterError, match="graph must be a DatasetGraph"):
+        verify([[1, 0], [1, 0]], graph, Privacy(1))
+
+
+@pytest.mark.parametrize("bad", [-1e-9, 0.2, math.nan, math.inf, "x", None, [0.1], True])
 def test_bad_tolerances_are_refused(bad):
     """A tolerance is a number in [0, 0.1]."""
     with pytest.raises(ParameterError, match="tolerance must be a number"):

@@ -6,6 +6,7 @@ Works for any table on any graph, with any number of outputs. These are float ch
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from numbers import Real
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -98,14 +99,19 @@ class Verdict:
 
 
 def verify(
-    mechanism: Mechanism | ArrayLike, graph: DatasetGraph, privacy: Any, *, tolerance: float = TOLERANCE
+    mechanism: Mechanism | ArrayLike,
+    graph: DatasetGraph | None = None,
+    privacy: Any = None,
+    *,
+    tolerance: float = TOLERANCE,
 ) -> Verdict:
     """Check a mechanism, or any table of probabilities, against a graph and a privacy.
 
     Args:
         mechanism: A Mechanism, or an array with a row per vertex and a column per output.
-        graph: The dataset graph.
-        privacy: One suitable pair, or one for each edge, as for ``extend``.
+        graph: The dataset graph; left out, that of the mechanism.
+        privacy: One suitable pair, or one for each edge, as for ``extend``; left out, the one that the mechanism was
+            designed for.
         tolerance: How much rounding is forgiven: relative on e^ε and δ, so that it means the same for tiny
             probabilities; absolute for notions of privacy other than (ε, δ).
 
@@ -114,13 +120,33 @@ def verify(
     >>> verdict.private, round(verdict.delta, 3)
     (False, 0.2)
     """
-    if not 0 <= tolerance <= 0.1:
-        raise ParameterError(f"tolerance must be a number in [0, 0.1], got {tolerance}")
+    _require_tolerance(tolerance)
+    graph, privacy = _against(mechanism, graph, privacy)
     table = mechanism.table_on(graph) if isinstance(mechanism, Mechanism) else require_table(graph, mechanism)
     search = _WorstEdge(graph, table, Budget(graph, privacy), tolerance)
     for rows, columns, entries in directed_edges(graph):
         search.look_at(rows, columns, entries)
     return Verdict(search.private, search.epsilon, search.delta, search.witness(), float(tolerance), table, graph)
+
+
+def _require_tolerance(tolerance: Any) -> None:
+    if isinstance(tolerance, bool) or not isinstance(tolerance, Real) or not 0 <= float(tolerance) <= 0.1:
+        raise ParameterError(f"tolerance must be a number in [0, 0.1], got {tolerance!r:.80}")
+
+
+def _against(mechanism: Any, graph: Any, privacy: Any) -> tuple[DatasetGraph, Any]:
+    """What to check against: what is given, else what the mechanism knows."""
+    known = isinstance(mechanism, Mechanism)
+    if graph is None and not known:
+        raise ParameterError("a table needs its graph and a privacy: verify(table, graph, privacy)")
+    checked = mechanism.graph if graph is None else graph
+    if not isinstance(checked, DatasetGraph):
+        raise ParameterError(f"graph must be a DatasetGraph, got {type(checked).__name__}")
+    if privacy is None and known and checked is mechanism.graph:  # budgets along edges belong to their graph
+        privacy = mechanism.privacy
+    if privacy is None:
+        raise ParameterError("no privacy is given, and none is known: verify(mechanism, graph, privacy)")
+    return checked, privacy
 
 
 class _WorstEdge:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from textwrap import shorten
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -151,6 +152,11 @@ class Frontier:
         self._pairs = boundary_pairs(graph, self._budget)
         if not self._pairs:
             raise ParameterError("the graph has no boundary: every vertex can be answered with certainty")
+
+    def __repr__(self) -> str:
+        first, second = self.balanced
+        privacy = shorten(repr(self.privacy), 120, placeholder=" …")
+        return f"<Frontier: {len(self.graph):,} vertices, balanced at ({first:.4g}, {second:.4g}), for {privacy}>"
 
     def second(self, first: Any) -> Any:
         """The highest truth on the second colour's boundary when it is ``first`` on the first colour's."""

@@ -67,6 +67,8 @@ def extend(
         if at is None:
             raise ParameterError("an implicit graph can be evaluated only one vertex at a time: give at=vertex")
         return extend_at(graph, privacy, fixed, at, least)
+    if least is not None:
+        raise ParameterError("least shortens the search for one row: it needs at=vertex")
     first, second = fixed_columns(graph, fixed)
     return extend_rows(graph, privacy, Budget(graph, privacy), first, second)
 
@@ -175,7 +177,10 @@ def require_two_colors(graph: DatasetGraph) -> None:
     if graph.coloring.has_orders:
         raise ParameterError("this graph has orders of preference: use tinct.rainbow, or color it with single answers")
     if len(graph.outputs) > 2:
-        raise ParameterError(f"two colors are needed, this graph has {len(graph.outputs)}: {graph.outputs!r:.80}")
+        raise ParameterError(
+            f"two colors are needed, this graph has {len(graph.outputs)}: {graph.outputs!r:.80}; tinct.rainbow designs "
+            "for more: best(…, 'truth'), or extend with orders of preference as colors"
+        )
 
 
 def fixed_columns(graph: DatasetGraph, fixed: Any) -> tuple[Floats, Floats]:

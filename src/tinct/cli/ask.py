@@ -16,6 +16,7 @@ from tinct.cli.inputs import (
     RequestOption,
     ScopeOption,
     examples,
+    keep_inputs,
     on_spark,
 )
 from tinct.cli.progress import measured, stage
@@ -120,7 +121,9 @@ def ask(
         )
     if right is not None and not plan:
         raise ParameterError("--right needs --plan: it finds the epsilon, and draws nothing")
-    _require_certifiable(certificate, question, epsilon_column)  # before anything is charged
+    keep_inputs([certificate], [data, ledger])
+    finding = by is not None and groups is None
+    _require_certifiable(certificate, question, personal=epsilon_column is not None, finding=finding)
     charge: dict[str, Any] = {"ledger": ledger, "request": request, "scope": scope}
     if output is not None:
         if not on_spark(engine, master) or by is None or plan or certificate is not None:
@@ -188,15 +191,19 @@ def _needed(question: str, right: str, margin: int, delta: str, neighbors: str, 
     return repr(asking.needed_epsilon(asked, right, margin, delta, neighbors=neighbors, n=n))
 
 
-def _require_certifiable(path: Path | None, question: str, epsilon_column: str | None) -> None:
-    """Refuse a certificate that there will not be, or that cannot be written."""
+def _require_certifiable(path: Path | None, question: str, *, personal: bool, finding: bool) -> None:
+    """Refuse a certificate that there will not be, or that cannot be written, before anything is charged."""
     if path is None:
         return
+    from tinct._files import suffix_of
     from tinct.questions import parse
     from tinct.questions.words import YesNo
 
-    if not isinstance(parse(question), YesNo) or epsilon_column is not None:
+    if not isinstance(parse(question), YesNo) or personal:
         raise ParameterError("--certificate is for yes/no questions with one epsilon")
+    if finding:
+        raise ParameterError("--certificate with --by needs --groups: finding them takes a part of epsilon")
+    suffix_of(path, (".json",))
     if not path.parent.is_dir():
         raise ParameterError(f"{path}: there is no folder {str(path.parent)!r}")
 
@@ -210,7 +217,7 @@ def _write_certificate(path: Path | None, plan: Plan, epsilon: Any, delta: str, 
     privacy = Privacy(epsilon, delta)
     made = [exact.line(privacy, lean=lean), *([exact.ray(privacy)] if privacy.exact_delta else [])]
     found = next((one for one in made if one.id == plan.certificate), None)
-    if found is None:  # such as groups that are found, which takes a part of ε
+    if found is None:  # every dataset has the same answer
         raise ParameterError("the table of this answer is not one that --certificate writes: no file was written")
     found.to_json(path)
 

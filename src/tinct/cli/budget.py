@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from tinct.cli.inputs import JsonOption, examples
+from tinct.cli.inputs import JsonOption, examples, keep_inputs
 from tinct.errors import FileError, ParameterError
 
 if TYPE_CHECKING:
@@ -127,6 +127,7 @@ def export(
     from tinct.ledger import Ledger, history
 
     suffix = suffix_of(target, (".csv", ".tsv", ".json"))
+    keep_inputs([target], [place])
     entries = Ledger(place).history(scope)
     if suffix == ".json":
         write_atomically(target, json_text(history.document(entries)))

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import math
+import sys
 from pathlib import Path
+from textwrap import indent
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -22,13 +24,17 @@ from tinct.cli.inputs import (
     choose_privacy,
     describe,
     examples,
+    keep_inputs,
     load_graph,
     on_spark,
+    plural,
+    replaced_budgets,
 )
 from tinct.cli.progress import counted, stage
 from tinct.errors import ParameterError
 
 if TYPE_CHECKING:
+    from tinct.cli.distances import Lines
     from tinct.graphs import DatasetGraph
     from tinct.mechanism import Mechanism
 
@@ -98,6 +104,7 @@ def design(
     as_json: JsonOption = False,
 ) -> None:
     """Design the mechanism that no other private mechanism beats, for a graph of datasets with two colors."""
+    from tinct.cli.distances import Lines
     from tinct.verification import verify
 
     if on_spark(engine, master):
@@ -107,14 +114,16 @@ def design(
         return
     outputs = [_checked_target(Path(path)) for path in output or []]
     certificates = [_checked_target(path, (".json",)) for path in [certificate] if path is not None]
+    keep_inputs([*outputs, *certificates], [graph, fix])
     with stage("Reading the graph"):
         loaded = load_graph(graph, disconnected=disconnected)
     privacy = choose_privacy(epsilon, delta, mu, loaded.privacy)
+    stated = {"file_budgets_used": not replaced_budgets(graph, loaded.privacy, privacy)} if loaded.privacy else {}
     if at is not None:
         if outputs or certificates:
             raise ParameterError("--at computes one row; leave it out to write the whole mechanism")
         _refuse({"--maximize": maximize, "--truth": truth if fix is not None else None}, "--at")
-        _print_row(loaded.graph, _design_row(loaded.graph, privacy, fix, truth, at), at, as_json)
+        _print_row(loaded.graph, _design_row(loaded.graph, privacy, fix, truth, at), at, as_json, stated)
         return
     with_orders = loaded.graph.coloring.has_orders
     with stage(f"Designing for {len(loaded.graph):,} datasets"):
@@ -131,13 +140,15 @@ def design(
     for path in certificates:
         outputs.append(_certify(mechanism, path, bits))
     if with_orders:
-        show = orders.print_orders_json if as_json else orders.print_orders
-        show(mechanism, privacy, verdict, outputs)
+        if as_json:
+            orders.print_orders_json(mechanism, privacy, verdict, outputs, stated)
+        else:
+            orders.print_orders(mechanism, privacy, verdict, outputs)
         return
     with stage("Comparing with the baselines"):
-        lines = _by_distance(mechanism, _baselines(loaded.graph, privacy))
+        lines = Lines(mechanism, _baselines(loaded.graph, privacy))
     if as_json:
-        _print_json(loaded.graph, privacy, lines, verdict, outputs)
+        _print_json(loaded.graph, privacy, lines, verdict, outputs, stated)
     else:
         _print_table(loaded.graph, privacy, lines, verdict, rows, outputs)
 
@@ -160,6 +171,11 @@ def _design_all(
 
         rows = {vertex: (p, 1 - p) for vertex, p in read_fixed(fix, graph).items()} if fix is not None else None
         return rainbow.best(graph, privacy, maximize, fixed=rows)
+    if len(graph.outputs) > 2:
+        raise ParameterError(
+            f"two colors are needed, this graph has {len(graph.outputs)}: {graph.outputs!r:.80}; for more, "
+            "--maximize truth, or colors that are orders of preference (rainbow) such as [1, 3, 2]"
+        )
     if fix is not None:
         if truth is not None:
             raise ParameterError("give either --fix or --truth, not both")
@@ -197,7 +213,7 @@ def _extend_on_spark(
         typer.echo(json.dumps(result, ensure_ascii=False, indent=2))
         return
     columns = ", ".join(["vertex", "color", *(f"Pr[{answer}]" for answer in outputs)])
-    typer.echo(f"Written: {done.path} ({columns}) in {done.rounds} rounds")
+    typer.echo(f"Written: {done.path} ({columns}) in {plural(done.rounds, 'round')}")
 
 
 def _certify(mechanism: Mechanism, path: Path, bits: int) -> Path:
@@ -246,66 +262,35 @@ def _baselines(graph: DatasetGraph, privacy: Any) -> dict[str, Mechanism]:
 
     pairs = [privacy] if isinstance(privacy, Privacy) else Budget(graph, privacy).distinct()
     budgets = [pair for pair in pairs if isinstance(pair, Privacy)]
-    if len(budgets) < len(pairs) or not budgets or (graph.boundary_distance() < 0).any():
+    if len(graph.outputs) != 2 or len(budgets) < len(pairs) or not budgets or (graph.boundary_distance() < 0).any():
         return {}
     least = min(budgets, key=lambda pair: (pair.epsilon, pair.delta))
     common = Privacy(least.exact_epsilon, min(pair.exact_delta for pair in budgets))
     return {name: build(graph, common) for name, build in baselines.ALL.items()}
 
 
-def _by_distance(mechanism: Mechanism, others: dict[str, Mechanism]) -> list[dict[str, Any]]:
-    """One line for each colour and distance: how many datasets, and how truthful each mechanism is there."""
-    import numpy as np
-
-    graph = mechanism.graph
-    distance, codes = graph.boundary_distance(), graph.coloring.codes
-    truth, error = mechanism.truth(), mechanism.error()
-    order = np.lexsort((distance, codes))
-    starts = np.flatnonzero(
-        np.r_[True, (np.diff(codes[order].astype(np.int64)) != 0) | (np.diff(distance[order]) != 0)]
-    )
-    lines = []
-    for group in np.split(order, starts[1:]):
-        one = int(group[0])
-        lines.append(
-            {
-                "color": graph.outputs[int(codes[one])],
-                "distance": int(distance[one]),
-                "datasets": len(group),
-                "truth": [float(truth[group].min()), float(truth[group].max())],
-                "error": [float(error[group].min()), float(error[group].max())],
-                "mean_error": float(error[group].mean()),
-                "baseline_errors": {name: float(other.error()[one]) for name, other in others.items()},
-            }
-        )
-    return lines
-
-
-def _print_table(
-    graph: DatasetGraph, privacy: Any, lines: list[dict[str, Any]], verdict: Any, rows: int, written: list[Path]
-) -> None:
+def _print_table(graph: DatasetGraph, privacy: Any, lines: Lines, verdict: Any, rows: int, written: list[Path]) -> None:
     from rich.console import Console
     from rich.markup import escape
     from rich.table import Table
 
     console = Console()
     edges = len(graph.indices) // 2
-    console.print(f"[bold]Optimal mechanism[/bold] for {len(graph):,} datasets, {edges:,} pairs of neighbours")
+    neighbours = plural(edges, "pair of neighbours", "pairs of neighbours")
+    console.print(f"[bold]Optimal mechanism[/bold] for {plural(len(graph), 'dataset')}, {neighbours}")
     console.print(f"Privacy: {escape(describe(privacy))}\n")
-    names = list(lines[0]["baseline_errors"])
+    names = list(lines.baseline_errors)
     table = Table(box=None, pad_edge=False, padding=(0, 1), collapse_padding=True, header_style="bold")
     for title in ("answer", "distance", "datasets", "right", "wrong", *(name.replace(" ", "\n") for name in names)):
         table.add_column(title, justify="left" if title == "answer" else "right", no_wrap=title != "answer")
-    for color in graph.outputs:
-        mine = [line for line in lines if line["color"] == color]
-        for at, line in enumerate(mine):
-            if at == rows - 1 and len(mine) > rows:
-                table.add_row("", "…", *([""] * (3 + len(names))))
-            if at < rows - 1 or at == len(mine) - 1:
-                cells = [_range(line["truth"], 4), f"{line['mean_error']:.3g}"]
-                cells += [f"{line['baseline_errors'][name]:.3g}" for name in names]
-                depth = "none" if line["distance"] < 0 else str(line["distance"])
-                table.add_row(escape(str(color)), depth, f"{line['datasets']:,}", *cells)
+    for line in lines.shown(rows):
+        if line is None:
+            table.add_row("", "…", *([""] * (3 + len(names))))
+            continue
+        cells = [_range(line["truth"], 4), f"{line['mean_error']:.3g}"]
+        cells += [f"{line['baseline_errors'][name]:.3g}" for name in names]
+        depth = "none" if line["distance"] < 0 else str(line["distance"])
+        table.add_row(escape(str(line["color"])), depth, f"{line['datasets']:,}", *cells)
     console.print(table)
     if names:
         console.print(f"\nLast columns: how often {', '.join(names)} would be wrong{_at_least(privacy)}.")
@@ -336,7 +321,7 @@ def _range(ends: list[float], digits: int) -> str:
 
 
 def _print_json(
-    graph: DatasetGraph, privacy: Any, lines: list[dict[str, Any]], verdict: Any, written: list[Path]
+    graph: DatasetGraph, privacy: Any, lines: Lines, verdict: Any, written: list[Path], stated: dict[str, Any]
 ) -> None:
     result = {
         "schema": "tinct/design@1",
@@ -344,20 +329,29 @@ def _print_json(
         "edges": len(graph.indices) // 2,
         "outputs": [str(output) for output in graph.outputs],
         "privacy": describe(privacy),
-        "by_distance": [{**line, "color": str(line["color"])} for line in lines],
+        **stated,
+        "by_distance": [],
         "private": verdict.private,
         "least_epsilon": verdict.epsilon if math.isfinite(verdict.epsilon) else "infinite",
         "least_delta": verdict.delta,
         "tolerance": verdict.tolerance,
         "written": [str(path) for path in written],
     }
-    typer.echo(json.dumps(result, ensure_ascii=False, indent=2))
+    # one line at a time: all of them at once would take more memory than the design did
+    before, after = json.dumps(result, ensure_ascii=False, indent=2).split('"by_distance": []')
+    between = f'{before}"by_distance": ['
+    for line in lines:
+        text = json.dumps({**line, "color": str(line["color"])}, ensure_ascii=False, indent=2)
+        sys.stdout.write(f"{between}\n{indent(text, '    ')}")  # echo would flush every line
+        between = ","
+    typer.echo(f"\n  ]{after}")
 
 
-def _print_row(graph: DatasetGraph, row: Any, at: str, as_json: bool) -> None:
+def _print_row(graph: DatasetGraph, row: Any, at: str, as_json: bool, stated: dict[str, Any]) -> None:
     values = {str(output): float(value) for output, value in zip(graph.outputs, row, strict=False)}
     if as_json:
-        typer.echo(json.dumps({"schema": "tinct/row@1", "vertex": at, "probabilities": values}, ensure_ascii=False))
+        result = {"schema": "tinct/row@1", "vertex": at, **stated, "probabilities": values}
+        typer.echo(json.dumps(result, ensure_ascii=False))
         return
     for output, value in values.items():
         typer.echo(f"Pr[answer = {output}] at {at}: {value:.9g}")

@@ -10,6 +10,8 @@ from tinct.errors import FileError, ParameterError
 if TYPE_CHECKING:
     from pathlib import Path
 
+_LONGEST = 300
+
 
 @dataclass(frozen=True)
 class Distributions:
@@ -21,18 +23,28 @@ class Distributions:
 
 
 def numbers(text: str, name: str) -> list[float]:
-    """Numbers separated by commas; ``name`` says whose they are."""
-    from tinct._files import number
-
+    """Numbers or fractions separated by commas; ``name`` says whose they are."""
     try:
-        return [number(part.strip()) for part in text.split(",")]
+        return [_number(part.strip()) for part in text.split(",")]
     except ParameterError as error:
         raise ParameterError(f"{name} must be numbers separated by commas such as 0.25,0.75: {error}") from None
 
 
+def _number(text: str) -> float:
+    """A plain number, or a fraction such as 1/3."""
+    from tinct._files import number
+
+    above, slash, below = text.partition("/")
+    if not slash:
+        return number(text)
+    if not (text.isascii() and above.isdecimal() and below.isdecimal() and len(text) <= _LONGEST and int(below)):
+        raise ParameterError(f"expected a number such as 0.25 or 1/4, got {text!r:.80}")
+    return int(above) / int(below)
+
+
 def read_distributions(file: str | Path) -> Distributions:
     """The columns p0 and p1, or prior, of a table, and symbol if it is there."""
-    from tinct._files import number, read_sheet, reading
+    from tinct._files import read_sheet, reading
 
     header, rows = read_sheet(file)
     names = [name.lower() for name in header]
@@ -49,5 +61,5 @@ def read_distributions(file: str | Path) -> Distributions:
             symbols.append(cells[names.index("symbol")])
         for column, place in zip(values, places, strict=True):
             with reading(file, f"line {line}"):
-                column.append(number(cells[place]))
+                column.append(_number(cells[place]))
     return Distributions(symbols or None, values[0], values[1] if len(values) > 1 else None)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -10,6 +11,8 @@ import typer
 from tinct.errors import ParameterError
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from tinct.graphs import GraphFile
 
 EpsilonOption = Annotated[
@@ -46,6 +49,15 @@ def examples(*lines: str) -> str:
     return "Examples:\n\n" + "\n\n".join(lines)
 
 
+def plural(count: int, one: str, many: str | None = None) -> str:
+    """A count with its noun.
+
+    >>> plural(1, "edge"), plural(2000, "edge"), plural(1, "entry", "entries")
+    ('1 edge', '2,000 edges', '1 entry')
+    """
+    return f"{count:,} {one if count == 1 else many or one + 's'}"
+
+
 def on_spark(engine: str, master: str | None) -> bool:
     """Whether a command runs on Spark."""
     if engine not in ("local", "spark"):
@@ -53,6 +65,32 @@ def on_spark(engine: str, master: str | None) -> bool:
     if master is not None and engine != "spark":
         raise ParameterError("--master needs --engine spark")
     return engine == "spark"
+
+
+def keep_inputs(written: Iterable[Any], read: Iterable[Any]) -> None:
+    """Refuse to write over a file that is read, by whatever name, or to write two results to one file."""
+    inputs = [path for path in read if path is not None and os.path.exists(path)]
+    seen: set[str] = set()
+    for path in (path for path in written if path is not None):
+        if any(_same(path, other) for other in inputs):
+            raise ParameterError(f"{path}: this file is read, and would be written over: choose another name")
+        target = os.path.realpath(path)
+        if target in seen:
+            raise ParameterError(f"{path}: two results would be written to this file: choose another name for one")
+        seen.add(target)
+
+
+def _same(one: Any, other: Any) -> bool:
+    return os.path.exists(one) and os.path.samefile(one, other)
+
+
+def require_certificate(path: Path) -> None:
+    """A mechanism in floating point is not a certificate; say how to get one."""
+    if begins_like(path, "tinct/mechanism"):
+        raise ParameterError(
+            f"{path}: this is a mechanism, not a certificate: "
+            "tinct design … --certificate certificate.json writes one for the same graph and budget"
+        )
 
 
 def begins_like(path: Path, schema: str) -> bool:
@@ -88,6 +126,17 @@ def choose_privacy(epsilon: str | None, delta: str | None, mu: str | None, store
         raise ParameterError("no privacy is given: add --epsilon (such as --epsilon 0.5) or --mu")
     given = choose_given(epsilon, delta)
     return stored if given is None else given
+
+
+def replaced_budgets(given: str, stored: Any, used: Any) -> bool:
+    """Whether options replaced the budgets of a graph's file, which is said on standard error."""
+    if stored is None or used is stored:
+        return False
+    typer.secho(
+        f"Note: {given} has budgets of its own, which are not used: leave out --epsilon, --delta and --mu to use them",
+        err=True,
+    )
+    return True
 
 
 def choose_given(epsilon: str | None, delta: str | None) -> Any:

@@ -11,7 +11,7 @@ import typer
 
 from tinct.cli import reports
 from tinct.cli.distributions import Distributions, numbers, read_distributions
-from tinct.cli.inputs import JsonOption, examples
+from tinct.cli.inputs import JsonOption, examples, keep_inputs, plural
 from tinct.cli.progress import stage
 from tinct.errors import ParameterError
 
@@ -21,11 +21,17 @@ if TYPE_CHECKING:
 app = typer.Typer(
     name="local",
     help="Local privacy: everybody randomises their own answer.",
+    epilog=examples(
+        "tinct local design --mechanism subset-selection --symbols yes,no,unsure --epsilon 1 --output survey.json",
+        "tinct local privatize answers.csv --column answer --mechanism survey.json --output reports.csv",
+        "tinct local estimate reports.csv --mechanism survey.json",
+    ),
     no_args_is_help=True,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 
 _MAX_SHOWN = 12
+_MAX_COLUMNS = 8  # that fit into eighty characters
 _WIDTH = 110
 _INFORMATION = "information"
 
@@ -86,6 +92,7 @@ def design(
 
     if output is not None and output.suffix != ".json":
         raise ParameterError(f"--output must end in .json, got {str(output)!r}")
+    keep_inputs([output], [file])
     if mechanism is not None or symbols is not None:
         if any(given is not None for given in (file, p0, p1, prior)):
             raise ParameterError("--mechanism and --symbols need no distributions: leave them out")
@@ -106,9 +113,7 @@ def design(
     if as_json:
         typer.echo(json.dumps(described, ensure_ascii=False, indent=2))
         return
-    _print_mechanism(made)
-    if output is not None:
-        typer.echo(f"Written: {output}")
+    _print_mechanism(made, output)
 
 
 @app.command(
@@ -134,6 +139,7 @@ def compare(
     """Print every mechanism's utility against ε."""
     from tinct import local
 
+    keep_inputs([plot], [file])
     problem = _problem(file, p0, p1, prior)
     budgets = [part.strip() for part in epsilons.split(",")]
     name = _INFORMATION if problem.p1 is None else utility
@@ -217,6 +223,8 @@ def _named(name: str | None, symbols: str | None, epsilon: str) -> LocalMechanis
     if symbols is None:
         raise ParameterError("--mechanism needs --symbols, the possible answers separated by commas")
     names = [part.strip() for part in symbols.split(",")]
+    if len(names) < 2 or "" in names:
+        raise ParameterError(f"--symbols must be at least two answers separated by commas, got {symbols!r:.80}")
     return makers[name](len(names), epsilon, symbols=names)
 
 
@@ -229,6 +237,9 @@ def _problem(file: Path | None, p0: str | None, p1: str | None, prior: str | Non
         if p0 is not None or p1 is not None:
             raise ParameterError("give either --prior or --p0 and --p1, not both")
         return Distributions(None, numbers(prior, "--prior"), None)
+    if (p0 is None) != (p1 is None):
+        given, missing = ("--p0", "--p1") if p1 is None else ("--p1", "--p0")
+        raise ParameterError(f"{given} needs {missing}, the other hypothesis")
     if p0 is None or p1 is None:
         raise ParameterError("no distributions are given: add a file, or --p0 and --p1, or --prior")
     return Distributions(None, numbers(p0, "--p0"), numbers(p1, "--p1"))
@@ -237,15 +248,16 @@ def _problem(file: Path | None, p0: str | None, p1: str | None, prior: str | Non
 # showing
 
 
-def _print_mechanism(mechanism: LocalMechanism) -> None:
+def _print_mechanism(mechanism: LocalMechanism, written: Path | None) -> None:
     from rich.console import Console
     from rich.markup import escape
 
     console = Console(highlight=False, soft_wrap=True)
     title = "Optimal randomiser" if mechanism.value is not None else mechanism.name.capitalize()
+    count = mechanism.channel.size_of_outputs()
     console.print(
-        f"[bold]{title}[/bold] for {len(mechanism.symbols):,} symbols, ε = {mechanism.epsilon:.6g}, "
-        f"{mechanism.channel.size_of_outputs()} outputs"
+        f"[bold]{title}[/bold] for {plural(len(mechanism.symbols), 'symbol')}, ε = {mechanism.epsilon:.6g}, "
+        f"{count} {'output' if mechanism.channel.outputs == 1 else 'outputs'}"
     )
     if mechanism.value is not None:
         name = "mutual information" if mechanism.hypotheses is None else str(mechanism.utility)
@@ -256,11 +268,15 @@ def _print_mechanism(mechanism: LocalMechanism) -> None:
     console.print(f"Optimal for: {escape(mechanism.note)}\n")
     if mechanism.cells is not None:
         _print_cells(console, mechanism)
-    elif mechanism.channel.outputs <= _MAX_SHOWN and len(mechanism.symbols) <= 2 * _MAX_SHOWN:
+    elif mechanism.channel.outputs <= _MAX_COLUMNS and len(mechanism.symbols) <= 2 * _MAX_SHOWN:
         _print_table(console, mechanism)
     else:
         shown = {name: value for name, value in mechanism.channel.describe().items() if name != "table"}
         console.print(escape(", ".join(f"{name} {value}" for name, value in shown.items())))
+        if written is None:
+            console.print("The table is too large to be shown: --output writes the mechanism to a file")
+    if written is not None:
+        console.print(f"Written: {escape(str(written))}")
 
 
 def _print_cells(console: Any, mechanism: LocalMechanism) -> None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from tinct.cli.inputs import describe
+from tinct.cli.inputs import describe, plural
 from tinct.errors import ParameterError
 
 if TYPE_CHECKING:
@@ -71,9 +71,10 @@ def print_orders(mechanism: Mechanism, privacy: Any, verdict: Any, written: list
     graph = mechanism.graph
     console = Console(highlight=False)
     best = isinstance(mechanism, BestMechanism)
+    neighbours = plural(len(graph.indices) // 2, "pair of neighbours", "pairs of neighbours")
     console.print(
-        f"[bold]{'Best' if best else 'Optimal'} mechanism[/bold] for {len(graph):,} datasets, "
-        f"{len(graph.indices) // 2:,} pairs of neighbours, {len(graph.outputs)} answers"
+        f"[bold]{'Best' if best else 'Optimal'} mechanism[/bold] for {plural(len(graph), 'dataset')}, {neighbours}, "
+        f"{len(graph.outputs)} answers"
     )
     console.print(f"Privacy: {escape(describe(privacy))}\n")
     table = Table(box=None, pad_edge=False, padding=(0, 1), header_style="bold")
@@ -96,7 +97,9 @@ def print_orders(mechanism: Mechanism, privacy: Any, verdict: Any, written: list
         console.print(f"Written: {escape(str(path))}")
 
 
-def print_orders_json(mechanism: Mechanism, privacy: Any, verdict: Any, written: list[Path]) -> None:
+def print_orders_json(
+    mechanism: Mechanism, privacy: Any, verdict: Any, written: list[Path], stated: dict[str, Any]
+) -> None:
     """One JSON object with the same content."""
     from tinct.rainbow import BestMechanism
 
@@ -105,6 +108,7 @@ def print_orders_json(mechanism: Mechanism, privacy: Any, verdict: Any, written:
         "datasets": len(mechanism.graph),
         "outputs": [str(output) for output in mechanism.outputs],
         "privacy": describe(privacy),
+        **stated,
         "by_order": lines_by_order(mechanism),
         "private": verdict.private,
         "least_epsilon": verdict.epsilon,

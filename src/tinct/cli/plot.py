@@ -16,7 +16,9 @@ from tinct.cli.inputs import (
     begins_like,
     choose_privacy,
     examples,
+    keep_inputs,
     load_graph,
+    replaced_budgets,
 )
 from tinct.cli.progress import stage
 from tinct.errors import FileError, ParameterError
@@ -69,10 +71,13 @@ def plot(
     require_matplotlib()
     for path in output:
         require_target(path)
+    keep_inputs(output, what)
+    if what[0] not in KINDS and len(what) > 1:
+        raise ParameterError(f"{what[0]!r:.80} is not a kind of figure: choose from {', '.join(KINDS)}")
     kind, rest = (what[0], what[1:]) if what[0] in KINDS else ("mechanism", what)
     draw, least, most, form = KINDS[kind]
     if not least <= len(rest) <= most:
-        raise ParameterError(f"tinct plot {kind} takes {form}; got {len(rest)} arguments")
+        raise ParameterError(f"tinct plot {kind} takes {form}; got {len(rest) or 'no'} arguments")
     request = Request(rest, epsilon, delta, mu, utility, compare, log, disconnected, {"title": title, "dark": dark})
     figure = draw(request)
     for path in output:
@@ -107,7 +112,9 @@ class Request:
         """A graph by file or short name, and its privacy."""
         with stage("Reading the graph"):
             loaded = load_graph(self.words[0], disconnected=self._disconnected)
-        return loaded.graph, self.privacy(loaded.privacy)
+        privacy = self.privacy(loaded.privacy)
+        replaced_budgets(self.words[0], loaded.privacy, privacy)
+        return loaded.graph, privacy
 
     def mechanism(self) -> Mechanism:
         """A mechanism from its file; or the optimal one for a graph."""

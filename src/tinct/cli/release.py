@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from tinct.cli.inputs import JsonOption, LedgerOption, RequestOption, ScopeOption, examples
+from tinct.cli.inputs import JsonOption, LedgerOption, RequestOption, ScopeOption, examples, require_certificate
 from tinct.cli.progress import counted, stage
 from tinct.errors import ParameterError
 
@@ -21,6 +21,8 @@ EXAMPLES = examples(
     "tinct release majority.json --at 57 --ledger budget.db",
     "echo 57 | tinct release majority.json --at - --ledger budget.db --request poll-2026",
 )
+
+_LONGEST = 1 << 20
 
 
 def release(
@@ -43,6 +45,7 @@ def release(
 
     if request is not None and ledger is None:
         raise ParameterError("--request needs --ledger: only a ledger remembers answers")
+    require_certificate(certificate)
     vertex = _secret(at)
     with counted("Proving the certificate", "edges") as progress:
         certified = Certified.from_json(certificate, progress=progress)
@@ -66,7 +69,13 @@ def release(
 def _secret(at: str) -> Any:
     from tinct.graphs.labels import from_text
 
-    return from_text(sys.stdin.readline().strip() if at == "-" else at)
+    if at != "-":
+        return from_text(at)
+    text = sys.stdin.readline() if sys.stdin.isatty() else sys.stdin.read(_LONGEST)
+    lines = text.strip().splitlines()
+    if len(lines) != 1:  # the lines are datasets: only their number is told
+        raise ParameterError("--at - reads one dataset: standard input must be one line")
+    return from_text(lines[0].strip())
 
 
 def _charged(

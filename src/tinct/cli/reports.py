@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from tinct.cli.inputs import EngineOption, JsonOption, MasterOption, examples, on_spark
+from tinct.cli.inputs import EngineOption, JsonOption, MasterOption, examples, keep_inputs, on_spark, plural
 from tinct.cli.progress import counted, stage
 from tinct.errors import ParameterError
 
@@ -63,13 +63,14 @@ def privatize(
         return
     from tinct.local import streams
 
+    keep_inputs([output], [answers, mechanism])
     done = 0
     with counted("Privatising", "answers") as progress, streams.report_writer(output) as write:
         for batch in streams.read_column(answers, column):
             write(made.privatize(batch, missing))
             done += len(batch)
             progress(done)
-    typer.echo(f"{done:,} reports written to {output}, each ε = {made.epsilon:.6g} private ({made.name})")
+    typer.echo(f"{plural(done, 'report')} written to {output}, each ε = {made.epsilon:.6g} private ({made.name})")
 
 
 def estimate(
@@ -118,7 +119,7 @@ def compare_hypotheses(reports: ReportsArgument, mechanism: MechanismOption, as_
         typer.echo(json.dumps(result, indent=2))
         return
     how = "exact" if found.exact else "normal approximation"
-    typer.echo(f"p-value of P0 against P1: {found.p_value:.4g} ({how}), from {found.reports:,} reports")
+    typer.echo(f"p-value of P0 against P1: {found.p_value:.4g} ({how}), from {plural(found.reports, 'report')}")
     typer.echo(
         f"log likelihood ratio of P1 to P0: {found.statistic:.6g}; the reports are likelier under {found.favours}"
     )
@@ -182,8 +183,8 @@ def _print_estimate(found: Estimate, top: int) -> None:
     console = Console(highlight=False)
     how = "hold for any number of reports" if found.exact else "rest on the normal approximation"
     console.print(
-        f"[bold]{len(found.symbols):,} frequencies[/bold] from {found.reports:,} reports; the intervals hold all at "
-        f"once with {found.confidence:.0%} confidence and {how}\n"
+        f"[bold]{len(found.symbols):,} frequencies[/bold] from {plural(found.reports, 'report')}; the intervals hold "
+        f"all at once with {found.confidence:.0%} confidence and {how}\n"
     )
     table = Table(box=None, pad_edge=False, padding=(0, 2), header_style="bold")
     table.add_column("symbol")

@@ -20,9 +20,11 @@ from tinct.cli.inputs import (
     describe,
     examples,
     load_graph,
+    plural,
+    require_certificate,
 )
 from tinct.cli.progress import counted, stage
-from tinct.errors import ParameterError
+from tinct.errors import FileError, NotPrivate, ParameterError
 
 if TYPE_CHECKING:
     from tinct.verification import Verdict
@@ -61,9 +63,11 @@ def verify(
     from tinct import verification
 
     if exact or begins_like(table, "tinct/certificate"):
-        if any(option is not None for option in (graph, epsilon, delta, mu, profile)):
+        given = {"--graph": graph, "--epsilon": epsilon, "--delta": delta, "--mu": mu, "--profile": profile}
+        extra = [option for option, value in given.items() if value is not None]
+        if extra:
             raise ParameterError(
-                "a certificate brings its graph and budgets: --exact takes no other options but --json"
+                f"a certificate brings its graph and budgets, and is proved in exact arithmetic: leave out {extra[0]}"
             )
         _prove(table, as_json)
         return
@@ -85,8 +89,15 @@ def verify(
 def _prove(path: Path, as_json: bool) -> None:
     from tinct.exact import Certified
 
-    with counted("Proving the certificate", "edges") as progress:
-        certified = Certified.from_json(path, progress=progress)
+    require_certificate(path)
+    try:
+        with counted("Proving the certificate", "edges") as progress:
+            certified = Certified.from_json(path, progress=progress)
+    except FileError as error:
+        if not isinstance(error.__cause__, NotPrivate):
+            raise
+        _print_disproof(path, error.__cause__, as_json)
+        raise typer.Exit(NOT_PRIVATE) from None
     proof = certified.proof
     if as_json:
         result = {
@@ -105,11 +116,29 @@ def _prove(path: Path, as_json: bool) -> None:
 
     console = Console(highlight=False, soft_wrap=True)
     console.print(f"[bold green]proved private[/bold green]: {certified.guarantee}")
-    console.print(f"{proof.inequalities:,} inequalities on {proof.edges:,} edges, in whole numbers, no tolerance")
-    console.print(f"rows of {proof.total:,} units for {proof.vertices:,} datasets, answers {certified.outputs!r:.80}")
+    inequalities = plural(proof.inequalities, "inequality", "inequalities")
+    console.print(f"{inequalities} on {plural(proof.edges, 'edge')}, in whole numbers, no tolerance")
+    rows = f"rows of {proof.total:,} units for {plural(proof.vertices, 'dataset')}"
+    console.print(f"{rows}, answers {certified.outputs!r:.80}")
     for term in proof.terms[:5]:
         console.print(f"R = {float(term.growth):.17g} ≤ e^ε for ε = {term.epsilon}, δ = {term.delta}")
     console.print(f"certificate {certified.id}")
+
+
+def _print_disproof(path: Path, broken: NotPrivate, as_json: bool) -> None:
+    """The edge on which a certificate's own numbers are not private."""
+    from rich.console import Console
+    from rich.markup import escape
+
+    if not as_json:
+        console = Console(highlight=False, soft_wrap=True)
+        console.print(f"[bold red]not private[/bold red]: {escape(str(path))}: the certificate is wrong")
+        console.print(f"broken edge: {escape(str(broken))}")
+        return
+    edge, excess, allowed = broken.witness.edge, broken.witness.excess, broken.witness.allowed
+    witness = {"edge": [str(vertex) for vertex in edge], "excess": str(excess), "allowed": str(allowed)}
+    result = {"schema": "tinct/proof@1", "private": False, "reason": str(broken), "witness": witness}
+    typer.echo(json.dumps(result, ensure_ascii=False, indent=2))
 
 
 def _load(table: Path, graph: str | None, disconnected: bool) -> tuple[Any, Any, Any]:
@@ -145,7 +174,9 @@ def _print_text(verdict: Verdict, privacy: Any, profile: dict[float, float], edg
 
     console = Console(highlight=False, soft_wrap=True)
     answer = "[green]private[/green]" if verdict.private else "[red]not private[/red]"
-    console.print(f"[bold]{answer}[/bold] for {escape(describe(privacy))}, on {edges:,} edges in both directions")
+    console.print(
+        f"[bold]{answer}[/bold] for {escape(describe(privacy))}, on {plural(edges, 'edge')} in both directions"
+    )
     console.print(f"least ε at this δ: {verdict.epsilon:.9g}")
     console.print(f"least δ at this ε: {verdict.delta:.9g}")
     if verdict.witness is not None:

@@ -1,5 +1,6 @@
 """Graphs of neighbouring datasets."""
 
+from tinct.graphs.attributes import from_networkx
 from tinct.graphs.boundary import Boundary, missed_edge, smallest_hitting_set
 from tinct.graphs.budgets import Budget, EdgeClasses, EdgePrivacy, personalized
 from tinct.graphs.builders import box, grid, histograms, hypercube, line, majority, threshold
@@ -20,6 +21,7 @@ __all__ = [
     "Morphism",
     "boundary_morphism",
     "box",
+    "from_networkx",
     "grid",
     "histograms",
     "hypercube",

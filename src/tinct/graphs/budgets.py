@@ -60,6 +60,12 @@ class EdgePrivacy:
         object.__setattr__(self, "epsilon", budgets if budgets.all() else budgets + 0.0)
         object.__setattr__(self, "delta", slack if slack.all() else slack + 0.0)
 
+    def __repr__(self) -> str:
+        if not len(self.epsilon):
+            return "<EdgePrivacy: no edges>"
+        low, high = self.epsilon.min(), self.epsilon.max()
+        return f"<EdgePrivacy: {len(self.epsilon):,} budgets, epsilon from {low:.6g} to {high:.6g}>"
+
 
 @dataclass(frozen=True)
 class EdgeClasses:
@@ -80,6 +86,10 @@ class EdgeClasses:
             raise ParameterError(f"numbers must be whole numbers from 0 to {len(pairs) - 1}, one for each edge")
         object.__setattr__(self, "pairs", tuple(pairs))
         object.__setattr__(self, "numbers", chosen)
+
+    def __repr__(self) -> str:
+        more = f", … {len(self.pairs)} in all" if len(self.pairs) > 3 else ""
+        return f"<EdgeClasses: {', '.join(map(repr, self.pairs[:3]))}{more}>"
 
 
 class Budget:

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 Color = Callable[[Any], Any]
+_SORTED, _RANKED = 80, 128  # bytes an edge takes while edges are sorted, or found by the rank of their ends
 _BEYOND = 2000  # 2 to this power is more vertices than there is memory for anywhere
 
 
@@ -35,7 +36,7 @@ def line(n_first: int, n_second: int, colors: Sequence[Any] = ("blue", "red"), *
     both = Coloring.of(list(colors))
     if n == 0 or len(both.codes) != 2 or len(both.palette) != 2:
         raise ParameterError(f"a line needs at least one vertex and two colors, got {n} and {tuple(colors)!r:.80}")
-    require_memory(n, n, "this line")
+    require_memory(n, n, "this line", instead="exact.line serves lines of any length")
     indptr = np.clip(2 * np.arange(n + 1, dtype=np.int64) - 1, 0, 2 * (n - 1))
     indices = np.empty(2 * (n - 1), np.int32)
     indices[0::2] = np.arange(1, n)
@@ -82,8 +83,9 @@ def box(sizes: Sequence[int], color: Color, *, vectorized: bool = False) -> Data
     shape = tuple(_whole(f"sizes[{axis}]", size, at_least=1) for axis, size in enumerate(sizes))
     if not shape:
         raise ParameterError("a box needs at least one size")
-    require_memory(math.prod(shape), len(shape) * math.prod(shape), f"a box of {' × '.join(map(str, shape))}")
-    at = np.arange(math.prod(shape), dtype=np.int32).reshape(shape)
+    size = math.prod(shape)
+    require_memory(size, len(shape) * size, f"a box of {' × '.join(map(str, shape))}", per_edge=_SORTED)
+    at = np.arange(size, dtype=np.int32).reshape(shape)
     before = [np.delete(at, -1, axis).ravel() for axis in range(len(shape))]
     after = [np.delete(at, 0, axis).ravel() for axis in range(len(shape))]
     return _build(np.concatenate(before), np.concatenate(after), Words(shape), color, vectorized)
@@ -125,7 +127,8 @@ def histograms(n: int, k: int, color: Color, neighbors: str = "replace", *, vect
     width = k if neighbors == "replace" else k + 1
     # computed only if that is quick: with many people and many categories it is far beyond any memory
     size = math.comb(n + width - 1, width - 1) if min(n, width) < _BEYOND else 2**_BEYOND
-    require_memory(size, size * (k * (k - 1) // 2 if neighbors == "replace" else k), f"histograms({n}, {k})")
+    edges = size * (k * (k - 1) // 2 if neighbors == "replace" else k)
+    require_memory(size, edges, f"histograms({n}, {k})", per_edge=_RANKED)
     rows = _compositions(n, width)
     moves = combinations(range(k), 2) if neighbors == "replace" else [(k, category) for category in range(k)]
     first, second = [], []

@@ -95,10 +95,16 @@ def require_simple_symmetric(indptr: ArrayLike, indices: ArrayLike) -> Csr:
     return np.ascontiguousarray(rows_at, np.int64), np.ascontiguousarray(columns, np.int32)
 
 
-def require_memory(vertices: int, edges: int, what: str) -> None:
-    """Refuse a graph that this machine cannot hold, and say how much it would take."""
-    # building takes about four arrays of directed edges at a time, and a mechanism 40 bytes a vertex
-    needed = 64 * vertices + 2 * edges * 24
+_INSTEAD = "use graphs.neighbors to evaluate single vertices, or a line when only the distance matters"
+
+
+def require_memory(vertices: int, edges: int, what: str, *, per_edge: int = 48, instead: str = _INSTEAD) -> None:
+    """Refuse a graph that this machine cannot hold, and say how much it would take.
+
+    ``per_edge`` is how many bytes an edge takes while the graph is built: more where edges have to be sorted.
+    """
+    # measured at the peak of building, designing, verifying and comparing with the baselines
+    needed = 160 * vertices + per_edge * edges
     try:
         available = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
     except (AttributeError, OSError, ValueError):
@@ -106,8 +112,7 @@ def require_memory(vertices: int, edges: int, what: str) -> None:
     if vertices > MAX_VERTICES or needed > available * 0.8:
         raise ParameterError(
             f"{what} has {_count(vertices)} vertices and {_count(edges)} edges and would take about "
-            f"{_bytes(needed)} of memory (this machine has {_bytes(available)}); "
-            "use graphs.neighbors to evaluate single vertices, or a line when only the distance matters"
+            f"{_bytes(needed)} of memory (this machine has {_bytes(available)}); {instead}"
         )
 
 

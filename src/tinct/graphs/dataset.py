@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
+from textwrap import shorten
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -177,8 +178,8 @@ class DatasetGraph:
         return html.of_graph(self)
 
     def __repr__(self) -> str:
-        edges = len(self.indices) // 2
-        return f"<DatasetGraph: {len(self):,} vertices, {edges:,} edges, outputs {self.outputs!r:.60}>"
+        edges, outputs = len(self.indices) // 2, shorten(repr(self.outputs), 120, placeholder=" …")
+        return f"<DatasetGraph: {len(self):,} vertices, {edges:,} edges, outputs {outputs}>"
 
     def position(self, vertex: Vertex) -> int:
         """The row of a vertex."""
@@ -220,7 +221,10 @@ class DatasetGraph:
 
     @classmethod
     def from_networkx(cls, graph: Any, color: str | Callable[[Any], Color] = "color", **options: Any) -> DatasetGraph:
-        """A graph from NetworkX; ``color`` is the name of a node attribute, or a function of the node."""
+        """A graph from NetworkX; ``color`` is the name of a node attribute, or a function of the node.
+
+        Attributes of the edges are not read: ``graphs.from_networkx`` returns the budgets they state as well.
+        """
         return cls(*interop.read_networkx(graph, color), vertices=list(graph.nodes), **options)
 
     def to_networkx(self, color: str = "color") -> Any:

@@ -17,10 +17,19 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 Vertex = Hashable
+_SHOWN = 4
 _INTEGER = re.compile(r"-?(?:0|[1-9]\d{0,17})", re.ASCII)
 
 
-class Names(Sequence[Vertex]):
+class Labels(Sequence[Vertex]):
+    """A sequence of labels that shows its first ones."""
+
+    def __repr__(self) -> str:
+        more = f", … {len(self):,} in all" if len(self) > _SHOWN else ""
+        return f"<vertices: {', '.join(repr(label) for label in self[:_SHOWN])}{more}>"
+
+
+class Names(Labels):
     """Any distinct hashables, in the order given."""
 
     def __init__(self, labels: Iterable[Vertex]) -> None:
@@ -41,7 +50,7 @@ class Names(Sequence[Vertex]):
             raise ValueError(f"{value!r} is not a vertex") from None
 
 
-class Words(Sequence[Vertex]):
+class Words(Labels):
     """All tuples whose i-th digit is below ``sizes[i]``, in lexicographic order, computed when asked for."""
 
     def __init__(self, sizes: tuple[int, ...]) -> None:
@@ -89,7 +98,7 @@ class Words(Sequence[Vertex]):
         return rows
 
 
-class Rows(Sequence[Vertex]):
+class Rows(Labels):
     """The rows of an integer array as tuples; the look-up table is built on first use."""
 
     def __init__(self, rows: NDArray[np.int32]) -> None:

@@ -167,9 +167,9 @@ class BudgetColumn:
     def __init__(self) -> None:
         self.numbers: list[int] = []
         self._pairs: dict[Privacy, int] = {}
-        self._of_text: dict[tuple[str, str], int] = {}
+        self._of_text: dict[tuple[Any, Any], int] = {}
 
-    def add(self, epsilon: str, delta: str) -> None:
+    def add(self, epsilon: Any, delta: Any) -> None:
         """Take the budget of the next edge."""
         known = self._of_text.get((epsilon, delta))
         if known is None:

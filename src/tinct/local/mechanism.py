@@ -15,6 +15,8 @@ from tinct.local.inputs import Hypotheses, LocalBudget, distribution
 from tinct.local.utilities import Utility
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from numpy.typing import NDArray
 
     from tinct.local.channels import Channel
@@ -200,6 +202,19 @@ class LocalMechanism:
         if self.hypotheses is None and p0 is None:
             return reports_for_width(self, error)
         return reports_needed(self, error, p0, p1)
+
+    def to_json(self, path: str | Path) -> None:
+        """Write the mechanism and its units as JSON, for clients and analysts (docs/client.md)."""
+        from tinct.local import files
+
+        files.write_mechanism(self, path)
+
+    @classmethod
+    def from_json(cls, path: str | Path) -> LocalMechanism:
+        """Read a mechanism that ``to_json`` or ``tinct local design --output`` wrote, and prove its units again."""
+        from tinct.local import files
+
+        return files.read_mechanism(path)
 
     def least_epsilon(self) -> float:
         """The least ε for which the matrix, in floating point and at δ = 0, is private; infinite if none is."""

@@ -189,6 +189,8 @@ class TableRandomiser(Randomiser):
 def require_reports(reports: Any, outputs: int, width: int | None = None) -> NDArray[np.int64]:
     """Reports as whole numbers below ``outputs``, in rows of ``width`` if given."""
     found = np.asarray(reports)
+    if width == 1 and found.ndim == 1:  # rows of one number are one column in a file
+        found = found[:, None]
     wanted = 1 if width is None else 2
     if found.ndim != wanted or found.dtype.kind not in "iu" or (width is not None and found.shape[1] != width):
         raise ParameterError(f"reports must be whole numbers, {width or 1} for each person")

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 SUFFIXES = (".csv", ".tsv", ".parquet")
 _ROWS = 1 << 17
+_DELIMITERS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars"}
 
 
 def read_column(path: str | Path, column: str) -> Iterator[Any]:
@@ -59,8 +60,9 @@ def _batches(path: str | Path, columns: list[str] | None) -> Iterator[Any]:
                 yield from file.iter_batches(_ROWS, columns=columns)
             return
         delimiter = "\t" if suffix == ".tsv" else ","
-        with open(path, encoding="utf-8") as file:
+        with open(path, encoding="utf-8-sig") as file:
             names = [name.strip().strip('"') for name in file.readline().rstrip("\r\n").split(delimiter)]
+        _require_delimiter(columns, names, delimiter, path)
         _require_columns(columns, names, path)
         reader = csv.open_csv(
             path,
@@ -73,6 +75,16 @@ def _batches(path: str | Path, columns: list[str] | None) -> Iterator[Any]:
         return
     # raised out here for the same reason
     raise FileError(f"{path}: this cannot be read as a table with a header line")
+
+
+def _require_delimiter(wanted: list[str] | None, found: list[str], delimiter: str, path: str | Path) -> None:
+    """Refuse a header that is one name only because something else stands between its names."""
+    other = next((sign for sign in _DELIMITERS if sign != delimiter and sign in found[0]), None)
+    if len(found) == 1 and other is not None and found != wanted:
+        raise FileError(
+            f"{path}: the columns are separated by {_DELIMITERS[other]}, and this file name promises "
+            f"{_DELIMITERS[delimiter]}: save it with commas as .csv, or with tabs as .tsv"
+        )
 
 
 def _require_columns(wanted: list[str] | None, found: list[str], path: str | Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from operator import eq
+from textwrap import shorten
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -171,7 +172,12 @@ class Mechanism:
         return html.of_mechanism(self)
 
     def __repr__(self) -> str:
-        return f"<Mechanism: {len(self.graph):,} vertices, outputs {self.outputs!r:.60}, for {self.privacy!r:.60}>"
+        return f"<Mechanism: {len(self.graph):,} vertices, outputs {_brief(self.outputs)}, for {_brief(self.privacy)}>"
+
+
+def _brief(value: Any) -> str:
+    """How it prints, cut where there is a blank."""
+    return shorten(repr(value), 120, placeholder=" …")
 
 
 def require_table(graph: DatasetGraph, table: ArrayLike) -> Floats:

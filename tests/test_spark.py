@@ -835,7 +835,7 @@ def test_what_cannot_be_paid_is_not_drawn(session, tmp_path, monkeypatch):
         with pytest.raises(ParameterError, match="needs a ledger"):
             spark.ask_groups(data, majority("support"), 1, "1e-6", **{**options, "ledger": None}, request="x")
     spark.ask_groups(data, majority("support"), "ln 3", "1e-6", **options)  # all there is, to the last digit
-    assert [entry.question for entry in ledger.history()] == ["majority(support)"]
+    assert [entry.question for entry in ledger.history()] == ["majority(support) of the Spark DataFrame, by ward"]
 
 
 def test_selected_groups_are_the_large_ones(session, tmp_path):

@@ -498,6 +498,22 @@ def test_controls_used_while_an_answer_is_under_way_are_not_forgotten(workshop):
             turn(broken, None)
 
 
+def test_an_upload_that_arrives_while_an_answer_is_under_way_is_not_emptied(workshop):
+    """Only an answer that has seen a file empties the field again."""
+    wires = Wires("local", local_page._INPUTS, local_page._OUTPUTS, ("read",))
+    shown = {"read": 0, "upload": None, "epsilon": "2", "epsilon-slider": 2, "utility": "tv"}
+    start = {"settings": local_state.LocalState().to_json(), "shown": {}}
+
+    def turn(used, **values):
+        known = {"p0": "", "p1": "", "name": "x.csv"}
+        return turned(wires, start, used, shown | values, known, "light", lambda m: local_page.updated(m, workshop))
+
+    assert turn("utility")["upload"] is no_update
+    seen = turn("upload", upload="data:text/csv;base64,e30=")
+    assert seen["upload"] is None
+    assert seen["message"] != []
+
+
 def test_what_was_missed_but_makes_no_sense_is_left_out(workshop):
     """A field with text that makes no sense does not stand in the way of another control, and is said to make none."""
     missed = (Happening("epsilon", "lots"), Happening("click", "color"))

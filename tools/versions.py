@@ -21,7 +21,15 @@ from pathlib import Path
 ROOT = Path(__file__).parent.parent
 PYTHONS = ("3.11", "3.12", "3.13", "3.14")
 EXTRAS = ("networkx", "data")
-NEEDED = ("pytest>=8.2", "pytest-xdist>=3.6", "hypothesis>=6.100", "mpmath>=1.3", "python-flint>=0.6", "pandas>=2.2")
+NEEDED = (
+    "pytest>=8.2",
+    "pytest-xdist>=3.6",
+    "hypothesis>=6.100",
+    "mpmath>=1.3",
+    "python-flint>=0.6",
+    "pandas>=2.2",
+    "polars>=1.0",
+)
 CORE = (
     "privacy", "graphs", "files", "extension", "by_distance", "rainbow", "verification", "kernels", "exact", "sampler",
     "certificate", "questions", "modes", "local", "sources", "asking", "cli",

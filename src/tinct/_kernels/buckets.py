@@ -63,11 +63,8 @@ def by_buckets(
     size = 0
     reached = 0
     for at in range(len(sources)):
-        v = sources[at]
-        if size + indptr[v + 1] - indptr[v] > len(entries):
-            size = _sweep(pattern, drop, newest, entries, older, waiting, size)
         size, found = _relax(
-            indptr, indices, state, keys, pattern, v, source_keys[at], source_colors[at],
+            indptr, indices, state, keys, pattern, sources[at], source_keys[at], source_colors[at],
             epsilons, shifts, drop, newest, entries, older, waiting, size,
         )  # fmt: skip
         reached += found
@@ -89,8 +86,6 @@ def by_buckets(
         batch[:count].sort()
         for j in range(count):
             v = batch[j]
-            if size + indptr[v + 1] - indptr[v] > len(entries):
-                size = _sweep(pattern, drop, newest, entries, older, waiting, size)
             size, found = _relax(
                 indptr, indices, state, keys, pattern, v, keys[v], state[v],
                 epsilons, shifts, drop, newest, entries, older, waiting, size,
@@ -119,6 +114,8 @@ def _relax(
     size: int,
 ) -> tuple[int, int]:
     """Lower the keys of v's neighbours; returns how many entries there are, and how many had no key before."""
+    if size + indptr[v + 1] - indptr[v] > len(entries):
+        size = _sweep(pattern, drop, newest, entries, older, waiting, size)
     reached = 0
     for e in range(indptr[v], indptr[v + 1]):
         w = indices[e]

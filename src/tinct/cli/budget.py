@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 _BAR = 30
 _PLANNED = re.compile(r"\s*(\d{1,10})\s*[x×]\s*([^,;]+?)\s*(?:,\s*([^,;]+?)\s*)?")
+_GENERATED = re.compile("[0-9a-f]{32}")  # a request that nobody gave a name; --json and export have it
 _SHOWN = ("no.", "time (UTC)", "who", "scope", "groups", "question", "ε", "δ", "answer", "request")
 
 app = typer.Typer(
@@ -283,7 +284,7 @@ def _shown(entry: Entry, column: str) -> str:
         "ε": f"{float(entry.epsilon):.6g}",
         "δ": f"{float(entry.delta):.6g}" if entry.delta else "",
         "answer": answer if len(answer) <= 200 else f"{answer[:200]}…",
-        "request": entry.request,
+        "request": "" if _GENERATED.fullmatch(entry.request) else entry.request,
     }
     return cells[column]
 

@@ -81,6 +81,9 @@ def turned(
     result = react(Moment(kept["settings"], event, values, also, theme, tuple(missed)))
     if event is not None and event.name in result and result["message"] == [] and event.name not in _ONCE:
         result[event.name] = no_update  # it shows already what it was set to, and may still be moving
+    for name in _ONCE:
+        if name in result and values.get(name) is None:
+            result[name] = no_update  # it was empty; emptied now, it might lose a file that has arrived since
     now = {name: result[name] if result.get(name, no_update) is not no_update else values[name] for name in values}
     result["state"] = {"settings": result["state"], "shown": {name: brief(value) for name, value in now.items()}}
     return result

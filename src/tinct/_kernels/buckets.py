@@ -13,7 +13,7 @@ from tinct._kernels.propagate import FIXED, HIGHEST, step
 if TYPE_CHECKING:
     from tinct._kernels.propagate import Floats, Offsets, Positions, Small
 
-_SIXTH = 1.0 / 6.0
+_SIXTH, _TWENTY_FOURTH = 1.0 / 6.0, 1.0 / 24.0
 _ROUNDING = 1.0 - 1e-14  # more than all roundings of one step
 _END = -1  # of a list
 
@@ -117,13 +117,17 @@ def _relax(
     if size + indptr[v + 1] - indptr[v] > len(entries):
         size = _sweep(pattern, drop, newest, entries, older, waiting, size)
     reached = 0
+    # U on odds k is at least E·k, and from k = 1 on, where its second branch is in force, at least E·(k + 1) − 1
+    more = 1.0 if key >= 1.0 else 0.0
+    least = (key + more) * _ROUNDING
     for e in range(indptr[v], indptr[v + 1]):
         w = indices[e]
         old = keys[w]
         epsilon = epsilons[e]
-        # U at least multiplies odds by e^ε, and four terms of its series are cheap: nine in ten edges end here, both
-        # those to vertices that are settled and those that are no shortcut
-        if key * (1.0 + epsilon * (1.0 + epsilon * (0.5 + epsilon * _SIXTH))) * _ROUNDING >= old < np.inf:
+        # five terms of the series of e^ε are cheap: nine in ten edges end here, both those to vertices that are settled
+        # and those that are no shortcut
+        series = 1.0 + epsilon * (1.0 + epsilon * (0.5 + epsilon * (_SIXTH + epsilon * _TWENTY_FOURTH)))
+        if least * series - more >= old < np.inf:
             continue
         if state[w] != color:
             continue

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 FIXED = 4
 HIGHEST = 2.0**1022  # the odds that stand for "as good as certain"; only δ makes an outcome impossible
 MAX_CLASSES = 16
+_AHEAD = 24  # vertices of a queue whose edges are fetched together
 UNIFORM, CLASSES, DENSE = 0, 1, 2  # how an edge finds its parameters: the only one, by class, by edge
 
 
@@ -56,6 +57,21 @@ def step(key: float, gain: float, shift: float, probit: bool) -> float:
     return following
 
 
+@part
+def fetch(indptr: Offsets, indices: Positions, vertices: Positions, start: int, stop: int, touched: Positions) -> int:
+    """Look at the first edge of some vertices that are next in a queue; returns ``stop``.
+
+    Vertices of a queue lie anywhere in memory. Asked for one by one, each has to wait for its edges; asked for
+    together, they arrive together, and are there when they are needed: that halves the time on a random graph.
+    ``touched`` keeps the compiler from leaving this out.
+    """
+    for i in range(start, stop):
+        v = vertices[i]
+        if indptr[v] < indptr[v + 1]:
+            touched[i - start] = indices[indptr[v]]
+    return stop
+
+
 @kernel
 def from_sources(
     indptr: Offsets,
@@ -76,11 +92,16 @@ def from_sources(
     """
     n = len(indptr) - 1
     queue = np.empty(n, np.int32)
+    touched = np.empty(_AHEAD, np.int32)
     head = 0
     tail = 0
     at = 0
+    fetched = 0
+    fetched_sources = 0
     while head < tail or at < len(sources):
         if head == tail or (at < len(sources) and source_keys[at] <= keys[queue[head]]):
+            if at == fetched_sources:
+                fetched_sources = fetch(indptr, indices, sources, at, min(at + _AHEAD, len(sources)), touched)
             v = sources[at]
             color = source_colors[at]
             following = step(source_keys[at], gain, shift, probit)
@@ -93,6 +114,8 @@ def from_sources(
                     queue[tail] = w
                     tail += 1
             continue
+        if head == fetched:
+            fetched = fetch(indptr, indices, queue, head, min(head + _AHEAD, tail), touched)
         v = queue[head]
         head += 1
         if keys[v] == np.inf:
@@ -142,6 +165,8 @@ def by_classes(
     entry_keys = np.empty(offsets[kinds], np.float64)
     heads = offsets[:kinds].copy()
     tails = offsets[:kinds].copy()
+    fetched = offsets[:kinds].copy()
+    touched = np.empty(_AHEAD, np.int32)
     following = np.empty(kinds, np.float64)
     highest = np.full(kinds, -np.inf)  # rounding must not make a queue step back, or a vertex could enter it twice
     at = 0
@@ -162,6 +187,9 @@ def by_classes(
             key = source_keys[at]
             at += 1
         elif chosen >= 0:
+            if heads[chosen] >= fetched[chosen]:
+                stop = min(heads[chosen] + _AHEAD, tails[chosen])
+                fetched[chosen] = fetch(indptr, indices, vertex, heads[chosen], stop, touched)
             v = vertex[heads[chosen]]
             heads[chosen] += 1
             color = state[v]

@@ -43,6 +43,13 @@ def prefix_bounds(
     """
     n = len(indptr) - 1
     width = keys.shape[1]
+    for v in range(n):
+        if fixed[v]:
+            keys[v, :] = -np.inf  # nothing is below it, so that no edge to v is worth a second look
+            continue
+        for e in range(indptr[v], indptr[v + 1]):
+            if orders[indices[e]] != orders[v] and not fixed[indices[e]]:
+                return -1 - e
     waiting = np.zeros(n, np.bool_)
     now = np.empty(n, np.int32)
     later = np.empty(n, np.int32)
@@ -81,10 +88,6 @@ def prefix_bounds(
                     following[k] = step(keys[v, k], gains[0], shifts[0], probit)
             for e in range(indptr[v], indptr[v + 1]):
                 w = indices[e]
-                if fixed[w]:
-                    continue
-                if orders[w] != orders[v]:
-                    return -1 - e
                 fell = False
                 for k in range(width):
                     if keys[w, k] <= keys[v, k]:
@@ -101,12 +104,9 @@ def prefix_bounds(
                     after += 1
         now, later = later, now
         count = after
-    # what no bound has reached was not looked at yet
     for v in range(n):
-        if not fixed[v] and keys[v, 0] == np.inf:
-            for e in range(indptr[v], indptr[v + 1]):
-                if not fixed[indices[e]] and orders[indices[e]] != orders[v]:
-                    return -1 - e
+        if fixed[v]:
+            keys[v, :] = np.inf
     return rounds
 
 

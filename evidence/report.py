@@ -6,10 +6,11 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from evidence import results
+from evidence import figures, results
 from evidence.suites import SUITES
 from tinct._files import write_atomically
 
+_AUDIT_FIGURE = "images/evidence-audit.svg"
 PAGE = Path(__file__).parents[1] / "docs" / "evidence.md"
 
 # what must never happen, what keeps it out, and the part that shows it
@@ -51,6 +52,8 @@ _CLAIMS = (
 def write() -> None:
     """Write ``docs/evidence.md`` from the saved results."""
     found = {part: results.load(part) for _, _, part in _CLAIMS}
+    if found["audit"] is not None:
+        figures.draw_audit(found["audit"], PAGE.parent / _AUDIT_FIGURE)
     lines = [
         "# Evidence",
         "",
@@ -109,7 +112,7 @@ def _numbers(part: str, found: dict[str, Any]) -> tuple[str, str]:
             f"{found['tables']:,} random tables, {found['comparisons']:,} numbers",
             f"{found['outside']} outside the bounds",
         )
-    tests = ", ".join(f"{number:,} tests {word}" for word, number in found["tests"].items())
+    tests = ", ".join(f"{number:,} test{'s' * (number > 1)} {word}" for word, number in found["tests"].items())
     return next(suite.count for suite in SUITES if suite.name == part), tests
 
 
@@ -140,6 +143,8 @@ def _audit(found: dict[str, Any]) -> list[str]:
         f"A correct sampler fails a path with probability {found['false_alarm']:g}, shared equally among its rows.",
         f"As a control, a table that is off by {found['control_error']:.2g} at 1/2 was held against true releases: "
         f"it was {'noticed' if found['control_noticed'] else 'NOT noticed'}. Draws one at a time are fewer.",
+        "",
+        f"![The p-values of all rows lie along the diagonal]({_AUDIT_FIGURE})",
         "",
         "| path | draws | rows | least p-value | limit |",
         "| --- | ---: | ---: | ---: | ---: |",

@@ -147,11 +147,17 @@ def test_the_report_says_what_was_run_and_what_was_not(tmp_path, monkeypatch):
     monkeypatch.setattr(results, "FOLDER", tmp_path / "results")
     monkeypatch.setattr(report, "PAGE", tmp_path / "evidence.md")
     results.save("races", passed=True, tests={"passed": 1}, count="200 races of 8 processes")
+    fit = {"draws": 9, "rows": 2, "p_values": [0.3, 0.8], "least": 0.3, "threshold": 5e-7, "passed": True}
+    more = {"false_alarm": 1e-6, "control_error": 0.01, "control_noticed": True}
+    results.save("audit", passed=True, paths={"one": fit}, **more)
+    (tmp_path / "images").mkdir()
     results.save("canary", passed=False, errors=301, searched=999, found=["an error: canary"])
     report.write()
     rows = {
         line.split("`")[-2]: line for line in report.PAGE.read_text(encoding="utf-8").splitlines() if " | `" in line
     }
-    assert "200 races of 8 processes | **passed**: 1 tests passed" in rows["races"]
+    assert "200 races of 8 processes | **passed**: 1 test passed" in rows["races"]
     assert "301 forced errors, 999 texts searched | **not passed**: 1 canaries found" in rows["canary"]
     assert "not run yet" in rows["crashes"]
+    assert "9 draws on 1 paths, 2 rows" in rows["audit"]
+    assert (tmp_path / "images" / "evidence-audit.svg").read_bytes().startswith(b"<?xml")

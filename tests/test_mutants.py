@@ -329,12 +329,13 @@ def test_over_budget_no_dice_are_touched(tmp_path, monkeypatch):
 
 
 def test_another_plan_is_another_request(tmp_path):
-    """The same question at the same cost about other rows is not the request that was answered."""
+    """The same question at the same cost about other rows, or answered in another way, is another request."""
     book = Ledger(tmp_path / "budget.db", epsilon=1)
     data = frame(ward=["N"] * 25 + ["S"] * 25)
     ask(data, "majority(support)", "0.1", ledger=book, request="poll")
-    with pytest.raises(ParameterError, match="another one"):
-        ask(data, "majority(support)", "0.1", ledger=book, request="poll", where="ward == 'N'")
+    for other in ({"where": "ward == 'N'"}, {"lean": "0.51"}):
+        with pytest.raises(ParameterError, match="another one"):
+            ask(data, "majority(support)", "0.1", ledger=book, request="poll", **other)
 
 
 @pytest.mark.parametrize("select", ["1/2", "1/3", "0.9"])

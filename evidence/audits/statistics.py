@@ -20,12 +20,21 @@ _LEAST_EXPECTED = 10.0  # cells with less are pooled: the statistic is then clos
 
 @dataclass(frozen=True)
 class Fit:
-    """How well counts fit: the smallest p-value of any row, and what it is compared with."""
+    """How well counts fit: the p-value of each row, and what the smallest is compared with."""
 
     draws: int
-    rows: int
-    least: float
+    p_values: tuple[float, ...]
     impossible: int
+
+    @property
+    def rows(self) -> int:
+        """How many rows were looked at."""
+        return len(self.p_values)
+
+    @property
+    def least(self) -> float:
+        """The smallest p-value of any row."""
+        return min(self.p_values, default=1.0)
 
     @property
     def threshold(self) -> float:
@@ -40,11 +49,10 @@ class Fit:
 
 def fit(counts: Sequence[NDArray[np.int64]], chances: Sequence[NDArray[np.float64]]) -> Fit:
     """Compare the counts of each row with its probabilities by the likelihood-ratio (G) test."""
-    least, impossible = 1.0, 0
-    for seen, chance in zip(counts, chances, strict=True):
-        impossible += int(seen[chance == 0].sum())
-        least = min(least, _p_value(seen[chance > 0], chance[chance > 0]))
-    return Fit(int(sum(seen.sum() for seen in counts)), len(counts), least, impossible)
+    rows = list(zip(counts, chances, strict=True))
+    p_values = tuple(_p_value(seen[chance > 0], chance[chance > 0]) for seen, chance in rows)
+    impossible = sum(int(seen[chance == 0].sum()) for seen, chance in rows)
+    return Fit(int(sum(seen.sum() for seen in counts)), p_values, impossible)
 
 
 def _p_value(seen: NDArray[np.int64], chance: NDArray[np.float64]) -> float:

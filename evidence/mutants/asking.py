@@ -60,6 +60,20 @@ MUTANTS = (
         ("test_mutants.py::test_another_plan_is_another_request",),
     ),
     Mutant(
+        "declared groups are no part of a plan",
+        _GROUPS,
+        "for each of {listed}, also",
+        "for each of them, also",
+        ("test_asking.py::test_other_groups_are_another_request",),
+    ),
+    Mutant(
+        "the ledger does not record a condition",
+        _ASKING,
+        'given = {"where": asked.where, "by"',
+        'given = {"by"',
+        ("test_asking.py::test_the_ledger_records_all_that_was_asked",),
+    ),
+    Mutant(
         "the ledger is left out",
         _CHARGING,
         "    if ledger is None:\n",

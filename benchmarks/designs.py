@@ -62,14 +62,14 @@ def against_search(case: cases.Case) -> Iterator[Row]:
 
 def doubling(half: cases.Case, whole: cases.Case) -> Iterator[Row]:
     """How time grows when the graph doubles, beside SciPy's search: arrays that outgrow the caches cost both."""
-    searches = in_turns([peers.breadth_first(case) for case in (half, whole)], 6)
+    searches = in_turns([peers.breadth_first(case) for case in (half, whole)], 12)
     for what, budgets in (("one ε", None), ("every edge its own (ε, δ)", cases.own_budgets)):
         runs = []
         for case in (half, whole):
             privacy = cases.UNIFORM if budgets is None else budgets(case)
             extend(case.graph, privacy, case.fixed)
             runs.append(lambda case=case, privacy=privacy: extend(case.graph, privacy, case.fixed))
-        times = in_turns(runs, 12)
+        times = in_turns(runs, 20)
         against = f"{half.name} (SciPy's search grows {searches[1] / searches[0]:.2f}×)"
         yield slower(f"{what}, {whole.name} (doubled)", times[1], against, times[0], 2.3)
 
@@ -85,8 +85,8 @@ def against_solvers() -> Iterator[Row]:
         program = peers.linear_program(graph, arrays.epsilon, arrays.delta, case.fixed)
         mechanism = extend(graph, privacy, case.fixed)
         assert np.abs(program().x - mechanism.table[:, 0]).max() < 1e-6
-        mine = seconds(lambda privacy=privacy: extend(graph, privacy, case.fixed), 20)  # type: ignore[misc] # bound now
-        yield faster(f"{what}, {case.name}", mine, "HiGHS", seconds(program, 1), 1000.0)
+        mine = seconds(lambda privacy=privacy: extend(graph, privacy, case.fixed), 200)  # type: ignore[misc] # bound now
+        yield faster(f"{what}, {case.name}", mine, "HiGHS", seconds(program, 3), 1000.0)
     small = cases.random_graph(200)
     pure = EdgePrivacy(rng.uniform(0.5, 2.0, len(small.graph.ends)))
     growth = {}

@@ -29,6 +29,7 @@ NEEDED = (
     "python-flint>=0.6",
     "pandas>=2.2",
     "polars>=1.0",
+    "matplotlib>=3.8",
 )
 CORE = (
     "privacy", "graphs", "files", "extension", "by_distance", "rainbow", "verification", "kernels", "exact", "sampler",
@@ -89,9 +90,9 @@ def required() -> dict[str, str]:
 
 
 def lowest() -> list[str]:
-    """The same as pins, with whatever repairs these versions got; and Click, of which old Typers ask too little."""
+    """The same as pins, with whatever repairs these versions got; and what they ask too little of."""
     pins = [f"{name}=={version}" + ".*" * (version.count(".") < 2) for name, version in required().items()]
-    return ["click==8.2.*", *pins]
+    return ["click==8.2.*", "pandas==2.2.*", *pins]
 
 
 if __name__ == "__main__":

@@ -33,6 +33,7 @@ from tinct import (
     personalized,
     verify,
 )
+from tinct._kernels import heap, propagate
 from tinct.binary import single
 from tinct.graphs import Budget, EdgeClasses
 
@@ -215,9 +216,7 @@ def test_witness_of_infeasibility_stands_on_its_own(seed):
     privacies = [
         case.privacy,
         case.mapping,
-        EdgeClasses(
-            [*case.mapping.values(), *[Privacy(1)] * 17], np.arange(len(case.edges))
-        ),  # the heap or the buckets
+        EdgeClasses([*case.mapping.values(), *[Privacy(1)] * 17], np.arange(len(case.edges))),  # many classes
         case.mapping | {case.edges[0]: _as_tradeoff(case, 0)},  # relaxation
     ]
     for privacy in privacies:
@@ -296,7 +295,7 @@ def test_certain_regions_do_not_hide_an_uncovered_edge():
 
 @pytest.mark.parametrize("seed", range(25))
 def test_layouts_agree(seed):
-    """The same budget for all edges as one pair, as equal classes (queues), as many classes, and as a trade-off.
+    """The same budget for all edges as one pair, as equal classes, as many classes, and as a trade-off.
 
     Kernels may order ties differently, so 1e-12; the trade-off function is followed on plain probabilities.
     """
@@ -311,7 +310,7 @@ def test_layouts_agree(seed):
     graph, count = same.graph, len(same.edges)
     ways = {
         "classes": EdgeClasses([pair] * 5, rng.integers(5, size=count)),
-        "heap": EdgeClasses([pair] * 40, rng.integers(40, size=count)),
+        "many classes": EdgeClasses([pair] * 40, rng.integers(40, size=count)),
         "arrays": same.privacy,
         "mapping": same.mapping,
         "relaxation": TradeOff(strategies.differential_tradeoff(pair.epsilon, pair.delta)),
@@ -339,6 +338,37 @@ def test_dense_budgets_agree_with_classes_and_twin(seed, least):
     twin = naive.extension(*case.walked, case.codes, fixed)
     for way in (case.privacy, by_entry, case.mapping, EdgeClasses(list(case.mapping.values()), np.arange(len(edges)))):
         np.testing.assert_allclose(_first(extend(graph, way, fixed)), twin, atol=1e-12, rtol=0)
+
+
+@pytest.mark.parametrize(
+    ("epsilons", "deltas", "value", "kernel"),
+    [
+        ((0.5, 0.5), (0.0, 0.0), 0.4, "rounds"),
+        ((1e-9, 1e-9), (1e-6, 1e-6), 0.4, "rounds"),  # one privacy, however small
+        ((0.0, 0.0), (0.0, 0.0), 0.4, "rounds"),
+        ((0.01, 10.0), (0.0, 0.0), 0.4, "rounds"),
+        ((0.01, 11.0), (0.0, 0.0), 0.4, "heap"),  # 1,100 short steps in a long one
+        ((0.0, 1.0), (0.0, 0.0), 0.4, "heap"),
+        ((0.1, 0.2), (0.0, 0.1), 1e-3, "rounds"),
+        ((0.1, 0.2), (0.0, 0.1), 1e-12, "heap"),  # next to 0 it is δ that makes a step long
+        ((0.1, 0.2), (0.0, 0.1), 0.0, "heap"),
+        ((0.1, 0.2), (0.05, 0.1), 0.0, "rounds"),
+    ],
+)
+def test_rounds_or_heap(epsilons, deltas, value, kernel, monkeypatch):
+    """Steps of similar length go in rounds, others through the heap, and both give the mechanism of the twin."""
+    used = []
+    for module, name in ((propagate, "by_rounds"), (heap, "by_heap")):
+        run = getattr(module, name)
+        monkeypatch.setattr(module, name, lambda *given, run=run, name=name: used.append(name) or run(*given))
+    edges = [(v, v + 1) for v in range(9)] + [(v, v + 2) for v in range(8)]
+    codes = [0] * 5 + [1] * 5
+    budgets = [i % 2 for i in range(len(edges))]
+    case = strategies.Case(10, edges, codes, [epsilons[i] for i in budgets], [deltas[i] for i in budgets])
+    fixed = {3: value, 4: value}
+    mechanism = extend(case.graph, case.privacy, fixed)
+    assert used == [f"by_{kernel}"]
+    np.testing.assert_allclose(_first(mechanism), naive.extension(*case.walked, codes, fixed), rtol=1e-12, atol=1e-15)
 
 
 def test_dense_budgets_that_differ_in_the_two_directions_are_refused():

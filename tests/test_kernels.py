@@ -14,17 +14,17 @@ from hypothesis import strategies as st
 
 import naive
 import strategies
-from tinct._kernels import buckets, cells, checks, grid, heap, levels, prefixes, propagate
+from tinct._kernels import cells, checks, grid, heap, levels, prefixes, propagate
 from tinct._kernels.compiling import kernel
 
 FREE, FIXED = 2, propagate.FIXED
+# every kernel that settles vertices, and every way in which edges can find their parameters
 SETTLING = {
-    "from_sources": propagate.from_sources,
-    "by_classes": propagate.by_classes,
-    "by_heap": heap.by_heap,
-    "by_buckets": buckets.by_buckets,
+    "one for all": propagate.by_rounds,
+    "by class": propagate.by_rounds,
+    "by edge": propagate.by_rounds,
+    "heap": heap.by_heap,
 }
-BITS = 1  # few buckets keep the plain version quick
 
 
 class Arrays:
@@ -51,9 +51,8 @@ class Arrays:
         numbers = [distinct.index(budget) for budget in zip(case.epsilons, case.deltas, strict=True)]
         self.classes = np.array(numbers, np.uint8)[graph.edge_ids]
         self.epsilons = np.array([epsilon for epsilon, _ in distinct], np.float64)
-        growth = np.exp(self.epsilons)
-        self.gains = np.ones(len(distinct)) if probit else growth
-        self.shifts = np.array([epsilon if probit else delta for epsilon, delta in distinct])
+        self.gains = np.exp(self.epsilons)
+        self.shifts = np.array([0.0 if probit else delta for _, delta in distinct])
 
     def key(self, p):
         """A probability on the scale of the kernels."""
@@ -61,20 +60,26 @@ class Arrays:
             return p / (1 - p) if p < 1 else math.inf
         from scipy.special import ndtri
 
-        return float(ndtri(p))
+        return math.exp(ndtri(p))
 
-    def settle(self, name, run):
-        """Call one of the four kernels that settle vertices; returns (result, keys)."""
-        state, keys = self.state.copy(), self.keys.copy()
-        start = (self.indptr, self.indices)
-        queue = (state, keys, self.sources, self.colors, self.source_keys)
+    def settle(self, name, run, window=None, starts=None):
+        """Call one of the kernels that settle vertices; returns (result, keys).
+
+        Without a window it is that of the shortest step: any window gives the same keys.
+        """
+        state, keys = self.state.copy(), np.full(self.case.n, np.nan)
+        start = (self.indptr, self.indices, state, keys, self.sources, self.colors, self.source_keys)
         dense = (self.gains[self.classes], self.shifts[self.classes])
+        starts = self.source_keys if starts is None else starts
+        window = window or (float(self.gains.min(initial=1e9)), float(self.shifts.min(initial=1.0)))
         arguments = {
-            "from_sources": (*start, *queue, float(self.gains[0]), float(self.shifts[0]), self.probit),
-            "by_classes": (*start, self.classes, *queue, self.gains, self.shifts, self.probit),
-            "by_heap": (*start, *queue, *dense, self.probit),
-            "by_buckets": (*start, *queue, self.epsilons[self.classes], dense[1], BITS),
-        }[name]
+            "one for all": (*start, starts, None, None, self.gains, self.shifts, self.probit, *window),
+            "by class": (*start, starts, self.classes, None, self.gains, self.shifts, self.probit, *window),
+            "by edge": (
+                *start, starts, None, self.epsilons[self.classes], np.ones(1), dense[1], self.probit, *window
+            ),
+            "heap": (*start, *dense, self.probit),
+        }[name]  # fmt: skip
         with np.errstate(all="ignore"):
             result = run(SETTLING[name])(*arguments)
             if result >= 0 and result + len(self.chosen) < self.case.n:
@@ -84,12 +89,11 @@ class Arrays:
 
     def fits(self, name):
         """Whether the kernel is meant for these budgets."""
-        uniform, odds = len(self.gains) == 1, not self.probit
         return {
-            "from_sources": uniform,
-            "by_classes": len(self.gains) <= propagate.MAX_CLASSES,
-            "by_heap": True,
-            "by_buckets": odds and len(self.gains) > 0 and self.gains.min() > 1.01,  # else the heap takes over
+            "one for all": len(self.gains) == 1,
+            "by class": len(self.gains) > 0,
+            "by edge": len(self.gains) > 0 and not self.probit,
+            "heap": True,
         }[name]
 
 
@@ -125,7 +129,7 @@ def test_every_kernel_is_tested_here():
     """Whoever adds a kernel adds its twin to this file."""
     found = {
         name
-        for module in (buckets, cells, checks, grid, heap, levels, prefixes, propagate)
+        for module in (cells, checks, grid, heap, levels, prefixes, propagate)
         for name, one in vars(module).items()
         if isinstance(one, kernel)
     }
@@ -143,7 +147,7 @@ def test_every_kernel_is_tested_here():
         "upper_units",
         "best_split",  # its twin is in test_local.py, beside the linear program
     }
-    assert found == {*SETTLING, *others}
+    assert found == {"by_rounds", "by_heap", *others}
 
 
 @pytest.mark.parametrize("name", SETTLING)
@@ -159,7 +163,7 @@ def test_compiled_and_plain_settling_agree_exactly(name, kind):
         assert one[0] == other[0], seed
         np.testing.assert_array_equal(one[1], other[1], err_msg=str(seed))
         compared += 1
-    assert compared > 20 or (name, kind) == ("by_buckets", "probit")
+    assert compared > 20 or (name, kind) == ("by edge", "probit")
 
 
 def test_other_kernels_agree_exactly_compiled_and_plain():
@@ -284,8 +288,114 @@ def test_an_edge_that_nobody_fixed_is_always_noticed(name):
     assert noticed > 10
 
 
-@pytest.mark.parametrize(("name", "module"), [("by_heap", heap), ("by_buckets", buckets)])
-def test_keys_that_fall_again_and_again_fit_into_the_room_there_is(name, module, monkeypatch):
+@pytest.mark.parametrize("name", ["one for all", "by class", "by edge"])
+def test_any_window_gives_the_same_keys(name):
+    """No window at all, a narrow one, all keys at once; sources that start early: keys differ by roundings at most."""
+    compared = 0
+    for seed in range(100):
+        case = _random(seed, extreme=seed % 4 == 0)
+        if not case.fits(name):
+            continue
+        expected = case.settle(name, plain)
+        for window in ((1.0, 0.0), (1.01, 0.0), (3.0, 0.001), (1e9, 0.9)):
+            result, keys = case.settle(name, plain, window)
+            assert result == expected[0], (seed, window)
+            np.testing.assert_allclose(keys, expected[1], rtol=1e-12, err_msg=f"{seed} {window}")
+        early = case.source_keys / 2.0 ** np.arange(len(case.source_keys))[::-1]
+        result, keys = case.settle(name, plain, starts=early)
+        assert result == expected[0]
+        np.testing.assert_allclose(keys, expected[1], rtol=1e-12, err_msg=str(seed))
+        compared += 1
+    assert compared > 20
+
+
+def _large(rng, budgets, kind):
+    """A grid, a path or a random graph of 400 vertices in two colours, with values near ½ on one side of the border."""
+    n, side = 400, 20
+    if kind == "grid":
+        edges = [(v, v + 1) for v in range(n) if (v + 1) % side] + [(v, v + side) for v in range(n - side)]
+    else:
+        edges = [(v, v + 1) for v in range(n - 1)]
+    if kind == "random":
+        edges = sorted({*edges, *(tuple(sorted(pair)) for pair in rng.integers(0, n, (800, 2)).tolist())})
+        edges = [(u, v) for u, v in edges if u < v]
+    codes = [int(v >= n // 3) for v in range(n)]
+    picked = rng.integers(len(budgets), size=len(edges))
+    epsilons = [float(budgets[i]) for i in picked]
+    case = strategies.Case(n, edges, codes, epsilons, [1e-4 * float(i % 3) for i in picked])
+    border = {v for u, v in edges if codes[u] < codes[v]}
+    return Arrays(case, {v: float(0.5 + 0.2 * rng.random()) for v in border})
+
+
+@pytest.mark.parametrize("kind", ["grid", "path", "random"])
+@pytest.mark.parametrize("spread", [1, 4, 100])
+def test_kernels_agree_on_graphs_with_many_rounds(kind, spread):
+    """Few of many vertices wait, or many; steps alike or very different: rounds, compiled or not, equal the heap."""
+    for seed in range(3):
+        rng = np.random.default_rng([spread, seed])
+        case = _large(rng, np.geomspace(0.01, 0.01 * spread, 1 if spread == 1 else 12), kind)
+        window = (math.exp(0.01 * spread**0.5), float(case.shifts.min()))
+        settled, expected = case.settle("heap", compiled)
+        assert settled > 50  # the rest is certain
+        for name in SETTLING:
+            for run in (plain, compiled):
+                if case.fits(name):
+                    result, keys = case.settle(name, run, window)
+                    assert result == settled
+                    free = case.state != FIXED
+                    np.testing.assert_allclose(keys[free], expected[free], rtol=1e-11)  # 400 steps of a few ulp each
+
+
+class Work:
+    """How often each vertex is worked on, told by who asks where its row begins."""
+
+    def __init__(self, indptr):
+        self.indptr, self.count = indptr, [0] * len(indptr)
+
+    def __len__(self):
+        return len(self.indptr)
+
+    def __getitem__(self, v):
+        self.count[v] += 1
+        return self.indptr[v]
+
+
+def _work(case, name, window, monkeypatch):
+    """The number of times that each free vertex is worked on; the look ahead does not count."""
+    monkeypatch.setattr(propagate, "_fetch", lambda *_: None)
+    work = Work(case.indptr)
+    case.indptr, rows = work, case.indptr
+    case.settle(name, plain, window)
+    case.indptr = rows
+    begins = np.zeros(case.case.n)
+    total = 0
+    for v in range(case.case.n):  # working on v asks for indptr[v] and indptr[v + 1]
+        total = work.count[v] - total
+        begins[v] = total
+    return begins[case.state != FIXED]
+
+
+@pytest.mark.parametrize("kind", ["grid", "path", "random"])
+def test_with_one_privacy_every_vertex_is_worked_on_once(kind, monkeypatch):
+    """Values of their own at every source, a window of one step: nobody is worked on twice."""
+    case = _large(np.random.default_rng(5), [0.3], kind)
+    case.shifts[:] = 0.0
+    work = _work(case, "one for all", (math.exp(0.3), 0.0), monkeypatch)
+    assert work.max() == work.min() == 1
+
+
+@pytest.mark.parametrize("kind", ["grid", "path", "random"])
+@pytest.mark.parametrize("spread", [4, 100, 1000])
+def test_a_vertex_is_worked_on_as_seldom_as_proved(kind, spread, monkeypatch):
+    """At most 2√R + 3 times with a window of the geometric mean; on these graphs far fewer, about once on average."""
+    case = _large(np.random.default_rng(spread), np.geomspace(0.003, 0.003 * spread, 12), kind)
+    work = _work(case, "by edge", (math.exp(0.003 * spread**0.5), float(case.shifts.min())), monkeypatch)
+    assert work.min() >= 1
+    assert work.max() <= 2 * spread**0.5 + 3
+    assert work.mean() < 2
+
+
+def test_keys_that_fall_again_and_again_fit_into_the_heap(monkeypatch):
     """Entries that are out of date fill the room, are swept out, and the result is still exact.
 
     Vertex 0 is fixed. It reaches 1 to 10 with growing odds, and each of these reaches all of 11 to 30 with falling
@@ -295,8 +405,8 @@ def test_keys_that_fall_again_and_again_fit_into_the_room_there_is(name, module,
     budgets = {(0, v): 0.3 * v for v in ten} | {(v, w): 7 - 0.6 * v for v in ten for w in twenty}
     case = strategies.Case(31, list(budgets), [0] * 31, list(budgets.values()), [0.0] * len(budgets))
     sweeps = []
-    monkeypatch.setattr(module, "_sweep", lambda *given, sweep=module._sweep: sweeps.append(1) or sweep(*given))
-    _, keys = Arrays(case, {0: 1e-6}).settle(name, plain)
+    monkeypatch.setattr(heap, "_sweep", lambda *given, sweep=heap._sweep: sweeps.append(1) or sweep(*given))
+    _, keys = Arrays(case, {0: 1e-6}).settle("heap", plain)
     expected = naive.region_bounds(case.n, case.edges, case.steps, case.codes, {0: 1e-6})
     np.testing.assert_allclose([_probability(key) for key in keys[1:]], expected[1:], rtol=1e-12)
     assert sweeps
@@ -377,7 +487,7 @@ def test_worst_fixed_edge_has_the_largest_excess():
     for seed in range(150):
         case = _random(seed)
         graph = case.case
-        _, keys = case.settle("by_heap", plain)
+        _, keys = case.settle("heap", plain)
         for v, p in case.fixed.items():
             keys[v] = case.key(p)
         excess = {}

@@ -21,9 +21,9 @@ def missed_entry(indptr: Offsets, indices: Positions, state: Small, keys: Floats
     """An edge between two free vertices of different colours that no bound reached, or −1."""
     for v in range(len(indptr) - 1):
         if keys[v] == np.inf and state[v] < FIXED:
+            other = 1 - state[v]
             for e in range(indptr[v], indptr[v + 1]):
-                w = indices[e]
-                if keys[w] == np.inf and state[w] < FIXED and (state[w] & 1) != (state[v] & 1):
+                if state[indices[e]] == other:
                     return e
     return -1
 
@@ -81,10 +81,12 @@ def worst_fixed_edge(
             w = indices[e]
             color = 0 if state[w] == FIXED else int(colors[w])
             i = 0 if layout == UNIFORM else (int(classes[e]) if layout == CLASSES else e)
+            value = keys[u] if color == 0 else _inverse(keys[u])
+            if value <= keys[w] * (1.0 + gains[i] if layout == DENSE else gains[i]):
+                continue  # U(k) ≥ E·k, and e^ε ≥ 1 + ε
             gain = math.exp(gains[i]) if layout == DENSE else gains[i]
             bound = step(keys[w], gain, shifts[i], probit)
-            value = keys[u] if color == 0 else _other(keys[u], probit)
-            excess = _excess(value, bound, probit, tolerance)
+            excess = _excess(value, bound, tolerance)
             if excess > worst:
                 worst = excess
                 found_vertex, found_edge, found_color = u, e, color
@@ -92,18 +94,14 @@ def worst_fixed_edge(
 
 
 @part
-def _other(key: float, probit: bool) -> float:
+def _inverse(key: float) -> float:
     """The key of the other colour."""
-    if probit:
-        return -key
     return 1.0 / key if key > 0.0 else np.inf
 
 
 @part
-def _excess(value: float, bound: float, probit: bool, tolerance: float) -> float:
-    """By how much value exceeds bound on the key's own scale; 0 within the tolerance."""
-    if probit:
-        return value - bound if value - bound > tolerance else 0.0
+def _excess(value: float, bound: float, tolerance: float) -> float:
+    """The factor by which value exceeds bound; 0 within the tolerance."""
     if value <= bound * (1.0 + tolerance):
         return 0.0
     return value / bound if bound > 0.0 else np.inf

@@ -1,4 +1,4 @@
-"""Propagation with a budget on every edge, by a heap: for everything that buckets cannot do."""
+"""Propagation by a heap: for budgets of very different size."""
 
 from __future__ import annotations
 
@@ -26,13 +26,14 @@ def by_heap(
     shifts: Floats,
     probit: bool,
 ) -> int:
-    """Settle all vertices when every directed edge has its own privacy.
+    """Settle all vertices when every directed edge has its own privacy; ``state`` becomes colour + 2 where settled.
 
     Dijkstra's algorithm for increasing edge functions with U(a) ≥ a (Knuth 1977), on a four-ary heap. A vertex is
     pushed again when its key falls; out-dated entries are skipped, and swept out when the heap is full, which
     bounds the memory at two entries a vertex.
     """
     n = len(indptr) - 1
+    keys[:] = np.inf
     heap_keys = np.empty(2 * n + 2, np.float64)
     heap = np.empty(2 * n + 2, np.int32)
     size = 0

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tinct._kernels.compiling import kernel
+from tinct._kernels.propagate import MANY
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -18,11 +19,12 @@ def boundary_levels(
 ) -> NDArray[np.int32]:
     """Breadth-first search from all boundary vertices at once, each inside its own colour; −1 where none is met."""
     n = len(indptr) - 1
-    level = np.full(n, -1, np.int32)
+    level = np.empty(n, np.int32)
     queue = np.empty(n, np.int32)
     tail = 0
     for v in range(n):
-        own = colors[v]
+        own = int(colors[v])
+        level[v] = -1 - own  # until v is met, so that one look tells whether it was, and its colour
         for e in range(indptr[v], indptr[v + 1]):
             if colors[indices[e]] != own:
                 level[v] = 0
@@ -30,17 +32,29 @@ def boundary_levels(
                 tail += 1
                 break
     head = 0
+    depth = 0
     while head < tail:
-        v = queue[head]
-        head += 1
-        own = colors[v]
-        following = level[v] + 1
-        for e in range(indptr[v], indptr[v + 1]):
-            w = indices[e]
-            if level[w] < 0 and colors[w] == own:
-                level[w] = following
-                queue[tail] = w
-                tail += 1
+        stop = tail
+        if (stop - head) * MANY > n:
+            # in the order of the graph, so that memory is read from front to back
+            at = head
+            for v in range(n):
+                if level[v] == depth:
+                    queue[at] = v
+                    at += 1
+        depth += 1
+        for i in range(head, stop):
+            v = queue[i]
+            unmet = -1 - int(colors[v])
+            for e in range(indptr[v], indptr[v + 1]):
+                w = indices[e]
+                if level[w] == unmet:
+                    level[w] = depth
+                    queue[tail] = w
+                    tail += 1
+        head = stop
+    for v in range(n):
+        level[v] = max(level[v], -1)
     return level
 
 

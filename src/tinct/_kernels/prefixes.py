@@ -2,7 +2,7 @@
 
 A free vertex with order c carries q − 1 keys, the bounds on the probabilities of its best answer, its two best, and so
 on. They travel together: a vertex whose keys fell in one round offers all of them to its neighbours in the next. Rounds
-end when nothing falls any more. Keys are odds or probits, as in ``propagate``.
+end when nothing falls any more. Keys are as in ``propagate``.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tinct._kernels.compiling import kernel
-from tinct._kernels.propagate import CLASSES, UNIFORM, step
+from tinct._kernels.propagate import CLASSES, UNIFORM, in_order, step
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -50,7 +50,7 @@ def prefix_bounds(
         for e in range(indptr[v], indptr[v + 1]):
             if orders[indices[e]] != orders[v] and not fixed[indices[e]]:
                 return -1 - e
-    waiting = np.zeros(n, np.bool_)
+    waiting = np.zeros(n, np.uint8)
     now = np.empty(n, np.int32)
     later = np.empty(n, np.int32)
     count = 0
@@ -71,18 +71,18 @@ def prefix_bounds(
                     keys[w, k] = new
                     fell = True
             if fell and not waiting[w]:
-                waiting[w] = True
+                waiting[w] = 1
                 now[count] = w
                 count += 1
     rounds = 0
     following = np.empty(width, np.float64)
     while count > 0:
         rounds += 1
-        now[:count].sort()
+        in_order(waiting, now, count)
         after = 0
         for i in range(count):
             v = now[i]
-            waiting[v] = False  # from here on a lower key means another round for v
+            waiting[v] = 0  # from here on a lower key means another round for v
             if layout == UNIFORM:
                 for k in range(width):
                     following[k] = step(keys[v, k], gains[0], shifts[0], probit)
@@ -99,7 +99,7 @@ def prefix_bounds(
                         keys[w, k] = following[k]
                         fell = True
                 if fell and not waiting[w]:
-                    waiting[w] = True
+                    waiting[w] = 1
                     later[after] = w
                     after += 1
         now, later = later, now

@@ -1,21 +1,21 @@
 """The optimal extension: the smallest bound that the fixed vertices put on the truth of every other vertex.
 
-Everything here works on *keys*, numbers that order probabilities and keep their relative precision at both ends
-of [0, 1]: odds p/(1 − p) for (ε, δ)-DP, probits for Gaussian DP. Fixed vertices act as two sources, one per colour.
-A value never travels through a fixed vertex: between fixed vertices every region has one colour, and if the fixed
-values can be extended at all, that is enough (docs/proofs/extension.md). ``worst_fixed_edge`` then finds out
+Everything here works on *keys*, positive numbers that order probabilities and keep their relative precision at both
+ends of [0, 1]: odds p/(1 − p) for (ε, δ)-DP, e^probit for Gaussian DP. Fixed vertices act as two sources, one per
+colour. A value never travels through a fixed vertex: between fixed vertices every region has one colour, and if the
+fixed values can be extended at all, that is enough (docs/proofs/extension.md). ``worst_fixed_edge`` then finds out
 whether they can.
 
-``state[v]`` is the colour (0 or 1) of a vertex still to be settled, colour + 2 once it is, FIXED for sources. Two free
-neighbours of different colours mean that the fixed vertices miss a boundary edge. Each kernel fills ``keys``, which
-must come as infinity, and returns how many vertices it reached, or −1 − e if entry e of ``indices`` is such an edge.
+``state[v]`` is the colour (0 or 1) of a free vertex, FIXED for a source. Two free neighbours of different colours mean
+that the fixed vertices miss a boundary edge. A kernel fills ``keys``, infinite where nothing bounds a vertex, and
+returns how many free vertices are bounded, or −1 − e if entry e of ``indices`` is an edge that is missed.
 
-Here are the kernels for one privacy everywhere and for a few classes; for a budget on every edge see ``buckets`` and
-``heap``. What each costs: docs/proofs/queues.md.
+Here is the kernel for budgets of similar size; for others see ``heap``. What each costs: docs/proofs/rounds.md.
 """
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -32,16 +32,18 @@ if TYPE_CHECKING:
 
 FIXED = 4
 HIGHEST = 2.0**1022  # the odds that stand for "as good as certain"; only δ makes an outcome impossible
-MAX_CLASSES = 16
-_AHEAD = 24  # vertices of a queue whose edges are fetched together
 UNIFORM, CLASSES, DENSE = 0, 1, 2  # how an edge finds its parameters: the only one, by class, by edge
+MANY = 16  # of so many vertices one has to wait for sorting to pay
+_AHEAD = 32  # vertices whose rows are fetched together
+_SIXTH, _TWENTY_FOURTH = 1.0 / 6.0, 1.0 / 24.0
+_ROUNDING = 1.0 - 1e-14  # more than all roundings of one step
 
 
 @part
 def step(key: float, gain: float, shift: float, probit: bool) -> float:
-    """U on keys: one edge further (docs/theory.md §1). Parameters are (E, δ) for odds, (·, μ) for probits."""
+    """U on keys: one edge further (docs/theory.md §1). Parameters are (E, δ) for odds, (e^μ, ·) for probits."""
     if probit:
-        return key + shift
+        return key * gain
     if key == np.inf:
         return key
     whole = 1.0 + key
@@ -58,22 +60,34 @@ def step(key: float, gain: float, shift: float, probit: bool) -> float:
 
 
 @part
-def fetch(indptr: Offsets, indices: Positions, vertices: Positions, start: int, stop: int, touched: Positions) -> int:
-    """Look at the first edge of some vertices that are next in a queue; returns ``stop``.
+def in_order(waiting: Small, pool: Positions, count: int) -> None:
+    """Bring the vertices of a pool, those that are waiting, into the order of the graph if they are many.
 
-    Vertices of a queue lie anywhere in memory. Asked for one by one, each has to wait for its edges; asked for
-    together, they arrive together, and are there when they are needed: that halves the time on a random graph.
-    ``touched`` keeps the compiler from leaving this out.
+    Then memory is read from front to back; for a few vertices, looking at all that do not wait would cost more.
+    """
+    if count * MANY > len(waiting):
+        at = 0
+        for v in range(len(waiting)):
+            if waiting[v]:
+                pool[at] = v
+                at += 1
+
+
+@part
+def _fetch(indptr: Offsets, indices: Positions, vertices: Positions, start: int, stop: int, touched: Positions) -> None:
+    """Look at the ends of the rows of some vertices that are next.
+
+    Asked for one by one, each row has to be waited for; asked for together, they arrive together, and are there when
+    they are needed. ``touched`` keeps the compiler from leaving this out.
     """
     for i in range(start, stop):
         v = vertices[i]
         if indptr[v] < indptr[v + 1]:
-            touched[i - start] = indices[indptr[v]]
-    return stop
+            touched[i - start] = indices[indptr[v]] ^ indices[indptr[v + 1] - 1]
 
 
 @kernel
-def from_sources(
+def by_rounds(
     indptr: Offsets,
     indices: Positions,
     state: Small,
@@ -81,135 +95,107 @@ def from_sources(
     sources: Positions,
     source_colors: Small,
     source_keys: Floats,
-    gain: float,
-    shift: float,
-    probit: bool,
-) -> int:
-    """Settle all vertices when every edge has the same privacy.
-
-    Values leave in non-decreasing order and U is increasing, so newly reached vertices form a queue that is
-    always sorted: merging it with the sorted sources replaces a heap.
-    """
-    n = len(indptr) - 1
-    queue = np.empty(n, np.int32)
-    touched = np.empty(_AHEAD, np.int32)
-    head = 0
-    tail = 0
-    at = 0
-    fetched = 0
-    fetched_sources = 0
-    while head < tail or at < len(sources):
-        if head == tail or (at < len(sources) and source_keys[at] <= keys[queue[head]]):
-            if at == fetched_sources:
-                fetched_sources = fetch(indptr, indices, sources, at, min(at + _AHEAD, len(sources)), touched)
-            v = sources[at]
-            color = source_colors[at]
-            following = step(source_keys[at], gain, shift, probit)
-            at += 1
-            for e in range(indptr[v], indptr[v + 1]):
-                w = indices[e]
-                if state[w] == color:
-                    state[w] = color + 2
-                    keys[w] = following
-                    queue[tail] = w
-                    tail += 1
-            continue
-        if head == fetched:
-            fetched = fetch(indptr, indices, queue, head, min(head + _AHEAD, tail), touched)
-        v = queue[head]
-        head += 1
-        if keys[v] == np.inf:
-            return head - 1  # everything left is certain, as if nothing had reached it
-        color = state[v] - 2
-        following = step(keys[v], gain, shift, probit)
-        for e in range(indptr[v], indptr[v + 1]):
-            w = indices[e]
-            found = state[w]
-            if found == color:
-                state[w] = color + 2
-                keys[w] = following
-                queue[tail] = w
-                tail += 1
-            elif found < FIXED and found != color + 2:
-                return -1 - e
-    return tail
-
-
-@kernel
-def by_classes(
-    indptr: Offsets,
-    indices: Positions,
-    classes: Small,
-    state: Small,
-    keys: Floats,
-    sources: Positions,
-    source_colors: Small,
-    source_keys: Floats,
+    starts: Floats,
+    classes: NDArray[np.uint8] | None,
+    epsilons: Floats | None,
     gains: Floats,
     shifts: Floats,
     probit: bool,
+    window_gain: float,
+    window_shift: float,
 ) -> int:
-    """Settle all vertices when the edges fall into at most 16 classes of privacy.
+    """Settle all vertices, whatever the window; quick if it is about one step of the edges.
 
-    One queue per class, each sorted for the reason given in ``from_sources``. A vertex enters a queue only with a lower
-    key than it has, so at most once, and all queues together hold no more entries than the graph has directed edges.
+    A round works on the waiting vertices whose keys lie in the window, that is between the lowest key and one step of
+    the window from there: it offers their neighbours a key, and whoever takes it, since it is lower, waits for a later
+    round. The search ends when nobody waits. If every edge has the step of the window, keys in it cannot lower each
+    other, so every vertex is worked on once.
+
+    A source takes part when the window reaches its start, a lower bound of its key; starts are sorted. Edges find their
+    parameters by class, or with ``epsilons`` each at its own place; without either they all have the first. (For None
+    the compiler leaves out what is not needed.) All of it in one function, since a call for each vertex takes longer
+    than the edges of most.
     """
     n = len(indptr) - 1
-    kinds = len(gains)
-    offsets = np.zeros(kinds + 1, np.int64)
-    for e in range(len(indices)):
-        offsets[classes[e] + 1] += 1
-    for c in range(kinds):
-        offsets[c + 1] = offsets[c] + min(offsets[c + 1], n)
-    vertex = np.empty(offsets[kinds], np.int32)
-    entry_keys = np.empty(offsets[kinds], np.float64)
-    heads = offsets[:kinds].copy()
-    tails = offsets[:kinds].copy()
-    fetched = offsets[:kinds].copy()
+    for v in range(n):
+        # while the search runs, keys of the second colour are negative: one look at w tells its key and its colour
+        keys[v] = 0.0 if state[v] == FIXED else (np.inf if state[v] == 0 else -np.inf)
+    waiting = np.zeros(n, np.uint8)
+    pool = np.empty(n, np.int32)
+    later = np.empty(n, np.int32)
     touched = np.empty(_AHEAD, np.int32)
-    following = np.empty(kinds, np.float64)
-    highest = np.full(kinds, -np.inf)  # rounding must not make a queue step back, or a vertex could enter it twice
+    count = 0
     at = 0
-    settled = 0
-    while True:
-        best = np.inf
-        chosen = -1
-        for c in range(kinds):
-            while heads[c] < tails[c] and state[vertex[heads[c]]] >= 2:
-                heads[c] += 1
-            if heads[c] < tails[c] and entry_keys[heads[c]] < best:
-                best = entry_keys[heads[c]]
-                chosen = c
-        from_source = at < len(sources) and source_keys[at] <= best
-        if from_source:
-            v = sources[at]
-            color = source_colors[at]
-            key = source_keys[at]
-            at += 1
-        elif chosen >= 0:
-            if heads[chosen] >= fetched[chosen]:
-                stop = min(heads[chosen] + _AHEAD, tails[chosen])
-                fetched[chosen] = fetch(indptr, indices, vertex, heads[chosen], stop, touched)
-            v = vertex[heads[chosen]]
-            heads[chosen] += 1
-            color = state[v]
-            key = best
-            state[v] = color + 2
-            settled += 1
-        else:
-            break
-        for c in range(kinds):
-            following[c] = max(highest[c], step(key, gains[c], shifts[c], probit))
-            highest[c] = following[c]
-        for e in range(indptr[v], indptr[v + 1]):
-            w = indices[e]
-            if state[w] == color:
-                c = classes[e]
-                if following[c] < keys[w]:
-                    keys[w] = following[c]
-                    vertex[tails[c]] = w
-                    entry_keys[tails[c]] = following[c]
-                    tails[c] += 1
-            elif not from_source and state[w] < FIXED and state[w] != color + 2:
-                return -1 - e
-    return settled
+    lowest = np.inf
+    while count > 0 or at < len(sources):
+        if at < len(sources):
+            lowest = min(lowest, starts[at])
+        highest = step(lowest, window_gain, window_shift, probit)
+        lowest = np.inf
+        after = 0
+        in_order(waiting, pool, count)
+        stop = at
+        while stop < len(sources) and starts[stop] <= highest:
+            stop += 1
+        for i in range(count + stop - at):
+            s = at + i - count  # first the pool, then the sources
+            source = i >= count
+            if epsilons is None and i % _AHEAD == 0:  # with three arrays along the edges it does not pay
+                _fetch(indptr, indices, pool, i, min(i + _AHEAD, count), touched)
+                _fetch(indptr, indices, sources, max(s, at), min(s + _AHEAD, stop), touched)
+            if source:
+                v = sources[s]
+                key = source_keys[s]
+                color = source_colors[s]
+            else:
+                v = pool[i]
+                key = abs(keys[v])
+                color = state[v]
+                if key > highest:
+                    later[after] = v
+                    after += 1
+                    lowest = min(lowest, key)
+                    continue
+                waiting[v] = 0
+            sign = 1.0 if color == 0 else -1.0
+            # U on odds k is at least (E + δ)·k, and from k = 1 on, where its second branch is in force, at least
+            # (E + δ)·(k + 1) − 1
+            more = 1.0 if key >= 1.0 and not probit else 0.0
+            least = (key + more) * _ROUNDING
+            same = step(key, gains[0], shifts[0], probit)
+            for e in range(indptr[v], indptr[v + 1]):
+                w = indices[e]
+                old = sign * keys[w]
+                floor = same
+                if classes is not None:
+                    floor = least * gains[classes[e]] - more
+                if epsilons is not None:
+                    x = epsilons[e]  # five terms of the series of e^ε are enough here
+                    series = 1.0 + x * (1.0 + x * (0.5 + x * (_SIXTH + x * _TWENTY_FOURTH)))
+                    floor = least * (series + shifts[e]) - more
+                if floor >= old and old < np.inf:  # nine in ten edges: to vertices that are settled, or no shortcut
+                    if old <= 0.0 and not source and state[w] == 1 - color:
+                        return -1 - e
+                    continue
+                new = same
+                if classes is not None:
+                    new = step(key, gains[classes[e]], shifts[classes[e]], probit)
+                if epsilons is not None:
+                    new = step(key, math.exp(epsilons[e]), shifts[e], probit)
+                if new >= old:
+                    continue
+                keys[w] = sign * new
+                lowest = min(lowest, new)
+                if not waiting[w]:
+                    waiting[w] = 1
+                    later[after] = w
+                    after += 1
+        at = stop
+        pool, later = later, pool
+        count = after
+    reached = 0
+    for v in range(n):
+        keys[v] = abs(keys[v])
+        if keys[v] < np.inf and state[v] != FIXED:
+            reached += 1
+    return reached

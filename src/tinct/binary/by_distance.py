@@ -122,9 +122,8 @@ def _design(graph: DatasetGraph | ImplicitGraph, privacy: Any, first: Row, secon
     if budget.layout == UNIFORM:
         table = _table_by_distance(budget.pairs[0], distance, codes, first, second)
         return Mechanism.trusted(graph, table[:, : len(graph.outputs)], privacy)
-    of_first = np.where(distance == 0, np.array([first[0], second[1]])[codes], np.nan)
-    of_second = np.where(distance == 0, np.array([first[1], second[0]])[codes], np.nan)
-    return extend_rows(graph, privacy, budget, of_first, of_second)
+    boundary = np.flatnonzero(distance == 0).astype(np.int32)
+    return extend_rows(graph, privacy, budget, boundary, np.array([first, second[::-1]])[codes[boundary]])
 
 
 def _table_by_distance(

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tinct._kernels import buckets, checks, heap, propagate
+from tinct._kernels import checks, heap, propagate
 from tinct.binary.keys import from_keys, other_color, to_keys
 from tinct.binary.obstruction import not_extendable
 from tinct.binary.relaxation import relax
-from tinct.binary.single import extend_at, fixed_array, fixed_row, require_answers
+from tinct.binary.single import extend_at, fixed_entries, fixed_row, require_answers
 from tinct.errors import ParameterError
 from tinct.graphs import Budget, DatasetGraph, ImplicitGraph
 from tinct.mechanism import Mechanism
@@ -24,7 +24,9 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
     Sources = tuple[NDArray[np.int32], NDArray[np.uint8], Floats]  # vertices, colours, keys
 
-TOLERANCE = 1e-9  # relative, on odds: fixed values may exceed their bound by this much
+TOLERANCE = 1e-9  # relative, on keys: fixed values may exceed their bound by this much
+_SPREAD = 1024  # how many times the shortest step may go into the longest for rounds to pay, and
+_WAIT = 64  # how many rounds a vertex may have to wait
 
 
 def extend(
@@ -69,37 +71,37 @@ def extend(
         return extend_at(graph, privacy, fixed, at, least)
     if least is not None:
         raise ParameterError("least shortens the search for one row: it needs at=vertex")
-    first, second = fixed_columns(graph, fixed)
-    return extend_rows(graph, privacy, Budget(graph, privacy), first, second)
+    chosen, given = _fixed_rows(graph, fixed)
+    return extend_rows(graph, privacy, Budget(graph, privacy), chosen, given)
 
 
-def extend_rows(graph: DatasetGraph, privacy: Any, budget: Budget, first: Floats, second: Floats) -> Mechanism:
-    """The extension from both colours' probabilities along the vertices, NaN where free."""
-    chosen = np.flatnonzero(~np.isnan(first)).astype(np.int32)
+def extend_rows(
+    graph: DatasetGraph, privacy: Any, budget: Budget, chosen: NDArray[np.int32], given: Floats
+) -> Mechanism:
+    """The extension from the rows of the fixed vertices, whose positions are sorted."""
     if budget.coordinate is None:
-        table = relax(graph, budget, first, second, TOLERANCE)
+        table = relax(graph, budget, chosen, given, TOLERANCE)
     else:
         # odds have no digits left below the smallest normal float: a smaller probability is taken for that
-        given = np.stack([first[chosen], second[chosen]])
-        given[(given > 0) & (given < TINY)] = TINY
-        table = _propagate(graph, budget, chosen, given[0], given[1])
+        table = _propagate(graph, budget, chosen, np.where((given > 0) & (given < TINY), TINY, given))
     return Mechanism.trusted(graph, table, privacy, chosen)
 
 
-def _propagate(graph: DatasetGraph, budget: Budget, chosen: NDArray[np.int32], first: Floats, second: Floats) -> Floats:
+def _propagate(graph: DatasetGraph, budget: Budget, chosen: NDArray[np.int32], given: Floats) -> Floats:
     scale = budget.coordinate or "odds"
     probit = scale == "probit"
     codes = graph.coloring.codes
     state = codes.copy()
     state[chosen] = propagate.FIXED
-    keys = np.full(len(graph), np.inf)
-    settled = _settle(graph, budget, state, keys, _sources(chosen, to_keys(first, second, scale), scale), probit)
+    keys = np.empty(len(graph))
+    given_keys = to_keys(given[:, 0], given[:, 1], scale)
+    settled = _settle(graph, budget, state, keys, _sources(chosen, given_keys), probit)
     if settled >= 0 and settled + len(chosen) < len(graph):
         entry = checks.missed_entry(graph.indptr, graph.indices, state, keys)
         settled = -1 - entry if entry >= 0 else settled
     if settled < 0:
         refuse_missed_edge(graph, -1 - settled)
-    keys[chosen] = to_keys(first, second, scale)
+    keys[chosen] = given_keys
     gains, shifts = budget.logarithms() if budget.layout == propagate.DENSE else budget.parameters
     vertex, entry, color = checks.worst_fixed_edge(
         graph.indptr, graph.indices, state, codes, keys, chosen,
@@ -107,60 +109,79 @@ def _propagate(graph: DatasetGraph, budget: Budget, chosen: NDArray[np.int32], f
     )  # fmt: skip
     table = np.empty((len(graph), 2))
     if probit:
-        key_of_first = np.where(codes == 0, keys, -keys)
-        key_of_first[chosen] = keys[chosen]
+        key_of_first = np.where(codes == 0, keys, other_color(keys))
+        key_of_first[chosen] = given_keys
         table[:, 0], table[:, 1] = from_keys(key_of_first, scale)
     else:
         checks.odds_table(keys, codes, chosen, table)
-    table[chosen, 0], table[chosen, 1] = first, second
+    table[chosen] = given
     if vertex >= 0:
         raise not_extendable(graph, budget, table, chosen, vertex, entry, color)
     return table if len(graph.outputs) == 2 else np.ascontiguousarray(table[:, : len(graph.outputs)])
 
 
-def _sources(chosen: NDArray[np.int32], keys: Floats, scale: str) -> Sources:
+def _sources(chosen: NDArray[np.int32], keys: Floats) -> Sources:
     """Every fixed vertex as two sources, one per colour, in the order of the vertices; certain ones bound nobody."""
-    both = np.column_stack([keys, other_color(keys, scale)]).ravel()
+    both = np.column_stack([keys, other_color(keys)]).ravel()
     vertices, colors = np.repeat(chosen, 2), np.tile(np.array([0, 1], np.uint8), len(chosen))
     bounding = both < np.inf
     return vertices[bounding], colors[bounding], both[bounding]
 
 
-def _by_key(sources: Sources) -> Sources:
-    """The same sources, sorted by key."""
-    vertices, colors, keys = sources
-    order = np.argsort(keys)
-    return vertices[order], colors[order], keys[order]
-
-
 def _settle(
     graph: DatasetGraph, budget: Budget, state: NDArray[np.uint8], keys: Floats, sources: Sources, probit: bool
 ) -> int:
-    """Run the kernel that fits the budget; docs/proofs/queues.md has what each of them costs."""
-    if budget.layout == propagate.UNIFORM:
-        gain, shift = budget.pairs[0].step if budget.pairs else (1.0, 0.0)
-        return propagate.from_sources(graph.indptr, graph.indices, state, keys, *_by_key(sources), gain, shift, probit)
-    if budget.layout == propagate.CLASSES and len(budget.pairs) <= propagate.MAX_CLASSES:
-        return propagate.by_classes(
-            graph.indptr, graph.indices, budget.classes, state, keys, *_by_key(sources), *budget.parameters, probit
-        )
-    if not probit:
+    """Run the kernel that fits the budgets; docs/proofs/rounds.md has what each of them costs."""
+    lowest = float(sources[2].min()) if len(sources[2]) else 0.0
+    window = _window(*budget.extremes(), lowest, probit)
+    if window is None:
+        return heap.by_heap(graph.indptr, graph.indices, state, keys, *sources, *budget.dense_parameters(), probit)
+    classes = budget.classes if budget.layout == propagate.CLASSES else None
+    if budget.layout == propagate.DENSE:
         epsilons, shifts = budget.logarithms()
-        bits = _bucket_bits(math.expm1(float(epsilons.min())), len(graph))
-        if bits is not None:
-            return buckets.by_buckets(graph.indptr, graph.indices, state, keys, *sources, epsilons, shifts, bits)
-    return heap.by_heap(graph.indptr, graph.indices, state, keys, *sources, *budget.dense_parameters(), probit)
+        gains = np.ones(1)
+    else:
+        epsilons, (gains, shifts) = None, budget.parameters
+    return propagate.by_rounds(
+        graph.indptr, graph.indices, state, keys, *_in_waves(sources, window[0]),
+        classes, epsilons, gains, shifts, probit, *window,
+    )  # fmt: skip
 
 
-def _bucket_bits(least_growth: float, vertices: int) -> int | None:
-    """How finely to divide the odds into buckets; None if the smallest ε is too small for buckets to pay.
+def _window(
+    least: tuple[float, float], most: tuple[float, float], lowest: float, probit: bool
+) -> tuple[float, float] | None:
+    """The step that rounds advance by, from the smallest and largest gain and shift; None if a heap is the better way.
 
-    A bucket is at most 16 of the smallest steps wide, so a vertex is worked on at most 16 times (about once, measured).
+    A narrow window makes vertices wait for many rounds, a wide one lets their keys fall after they were worked on: the
+    geometric mean of the shortest and the longest step bounds both alike.
     """
-    if not least_growth > 0:
+    shortest, longest = math.log(least[0]), math.log(most[0])
+    if shortest * _SPREAD < longest:
         return None
-    bits = max(0, math.ceil(-math.log2(least_growth)) - 4)
-    return bits if 2048 << bits <= max(4 * vertices, 2**16) else None
+    gain = least[0] if shortest == longest else math.exp(math.sqrt(shortest * longest))
+    # next to 0 it is δ that makes steps long
+    key, farthest = lowest, propagate.step(lowest, *most, probit)
+    for _ in range(_WAIT):
+        if key >= farthest or farthest == math.inf:
+            return gain, least[1]
+        key = propagate.step(key, gain, least[1], probit)
+    return None
+
+
+def _in_waves(sources: Sources, gain: float) -> tuple[NDArray[np.int32], NDArray[np.uint8], Floats, Floats]:
+    """The same sources in the order of their starts, lower bounds of their keys, and the starts.
+
+    If the window is wide enough, keys that agree in the exponent and 4 bits more share a start, and stay in the order
+    of the graph: that sorts faster, and memory is read from front to back.
+    """
+    vertices, colors, keys = sources
+    if gain < 1 + 2**-4:
+        order = np.argsort(keys)
+        return vertices[order], colors[order], keys[order], keys[order]
+    leading = keys.view(np.int64) >> 48
+    order = np.argsort(leading.astype(np.uint16), kind="stable")
+    return vertices[order], colors[order], keys[order], (leading[order] << 48).view(np.float64)
 
 
 def refuse_missed_edge(graph: DatasetGraph, entry: int) -> None:
@@ -183,14 +204,16 @@ def require_two_colors(graph: DatasetGraph) -> None:
         )
 
 
-def fixed_columns(graph: DatasetGraph, fixed: Any) -> tuple[Floats, Floats]:
-    """The fixed probabilities of both colours along the vertices, NaN where free."""
+def _fixed_rows(graph: DatasetGraph, fixed: Any) -> tuple[NDArray[np.int32], Floats]:
+    """The positions of the fixed vertices, sorted, and both probabilities of each."""
     if callable(fixed):
         raise ParameterError("a function of fixed values needs at=vertex; for the whole graph give a mapping")
     if isinstance(fixed, Mapping):
-        columns = np.full((2, len(graph)), np.nan)
-        for vertex, given in fixed.items():
-            columns[:, graph.position(vertex)] = require_answers(graph, vertex, fixed_row(vertex, given))
-        return columns[0], columns[1]
-    values = fixed_array(graph, fixed)
-    return values, 1.0 - values
+        rows = {
+            graph.position(vertex): require_answers(graph, vertex, fixed_row(vertex, value))
+            for vertex, value in fixed.items()
+        }
+        chosen = np.array(sorted(rows), np.int32)
+        return chosen, np.array([rows[at] for at in chosen.tolist()], np.float64).reshape(-1, 2)
+    chosen, first = fixed_entries(graph, fixed)
+    return chosen, np.column_stack([first, 1.0 - first])

@@ -30,7 +30,5 @@ def improve(graph: DatasetGraph, privacy: Any, mechanism: Any) -> Mechanism:
         raise NotPrivate(f"the mechanism to improve is not private: {verdict.witness}", verdict.witness)
     if len(graph.outputs) < 2:
         return Mechanism(graph, np.ones((len(graph), 1)), privacy)
-    kept = np.zeros(len(graph), bool)
-    kept[[graph.position(vertex) for vertex in smallest_hitting_set(graph)]] = True
-    first, second = (np.where(kept, table[:, column], np.nan) for column in (0, 1))
-    return extend_rows(graph, privacy, Budget(graph, privacy), first, second)
+    kept = np.sort(np.array([graph.position(vertex) for vertex in smallest_hitting_set(graph)], np.int32))
+    return extend_rows(graph, privacy, Budget(graph, privacy), kept, table[kept])

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 def to_keys(p: Floats, q: Floats, coordinate: str) -> Floats:
     """Keys of probabilities p whose complements are q."""
     if coordinate == "probit":
-        return probit(p, q)
+        return np.exp(probit(p, q))
     return _quotient(p, q)
 
 
@@ -28,10 +28,8 @@ def _quotient(above: Floats | float, below: Floats) -> Floats:
         return np.where(below > 0, np.minimum(above / below, HIGHEST), np.inf)
 
 
-def other_color(keys: Floats, coordinate: str) -> Floats:
+def other_color(keys: Floats) -> Floats:
     """Keys of the complements."""
-    if coordinate == "probit":
-        return -keys
     return _quotient(1.0, keys)
 
 
@@ -40,7 +38,9 @@ def from_keys(keys: Floats, coordinate: str) -> tuple[Floats, Floats]:
     if coordinate == "probit":
         from scipy.special import ndtr
 
-        return ndtr(keys), ndtr(-keys)
+        with np.errstate(divide="ignore"):
+            position = np.log(keys)
+        return ndtr(position), ndtr(-position)
     q = 1.0 / (1.0 + keys)
     with np.errstate(invalid="ignore"):
         p = np.where(np.isinf(keys), 1.0, keys * q)

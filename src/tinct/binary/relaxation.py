@@ -22,12 +22,14 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
 
 
-def relax(graph: DatasetGraph, budget: Budget, first: Floats, second: Floats, tolerance: float) -> Floats:
-    """Both columns of the extension's table, from fixed values along the vertices (NaN where free)."""
-    fixed = ~np.isnan(first)
+def relax(graph: DatasetGraph, budget: Budget, chosen: NDArray[np.int32], given: Floats, tolerance: float) -> Floats:
+    """Both columns of the extension's table, from the rows of the fixed vertices."""
+    fixed = np.zeros(len(graph), bool)
+    fixed[chosen] = True
     require_hitting(graph, fixed)
     codes, rows = graph.coloring.codes, np.repeat(np.arange(len(graph)), np.diff(graph.indptr))
-    table = np.where(fixed[:, None], np.column_stack([first, second]), 0.0)
+    table = np.zeros((len(graph), 2))
+    table[chosen] = given
     table[~fixed, codes[~fixed]] = 1.0
     entries = np.flatnonzero(~fixed[rows])  # from a neighbour to a free vertex
     while len(entries):
@@ -45,7 +47,6 @@ def relax(graph: DatasetGraph, budget: Budget, first: Floats, second: Floats, to
     if len(touching) and excess.max() > tolerance:
         worst = int(np.argmax(excess))
         entry = int(touching[worst])
-        chosen = np.flatnonzero(fixed).astype(np.int32)
         raise not_extendable(graph, budget, table, chosen, int(rows[entry]), entry, int(color[worst]))
     return np.ascontiguousarray(table[:, : len(graph.outputs)])
 

@@ -172,11 +172,10 @@ def _fixed_rows(graph: DatasetGraph | ImplicitGraph, fixed: Any) -> Callable[[An
     elif callable(fixed):
         look_up = fixed
     elif isinstance(graph, DatasetGraph):
-        values = fixed_array(graph, fixed)
+        known = dict(zip(*(part.tolist() for part in fixed_entries(graph, fixed)), strict=True))
 
         def look_up(vertex: Any) -> float | None:
-            value = float(values[graph.position(vertex)])
-            return None if np.isnan(value) else value
+            return known.get(graph.position(vertex))
 
     else:
         raise ParameterError("fixed values must be a mapping or a function of the vertex")
@@ -193,25 +192,25 @@ def _known_values(graph: DatasetGraph | ImplicitGraph, fixed: Any) -> list[Row]:
         for vertex in fixed:
             _code(graph, vertex)  # refuses what is not a vertex
         return [require_answers(graph, vertex, fixed_row(vertex, value)) for vertex, value in fixed.items()]
-    values = fixed_array(graph, fixed)
-    return [(value, 1.0 - value) for value in np.unique(values[~np.isnan(values)]).tolist()]
+    _, values = fixed_entries(graph, fixed)
+    return [(value, 1.0 - value) for value in np.unique(values).tolist()]
 
 
-def fixed_array(graph: DatasetGraph | ImplicitGraph, fixed: Any) -> NDArray[np.float64]:
-    """Fixed probabilities of the first colour along the vertices, NaN where free."""
+def fixed_entries(graph: DatasetGraph | ImplicitGraph, fixed: Any) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
+    """Where an array of fixed values along the vertices is not NaN, and the probabilities of the first colour there."""
     try:
-        values = np.array(fixed, np.float64)
+        values = np.asarray(fixed, np.float64)
     except (TypeError, ValueError, OverflowError):
         raise ParameterError(f"fixed values must be numbers, NaN where free, got {fixed!r:.80}") from None
     if not isinstance(graph, DatasetGraph):
         raise ParameterError("an array of fixed values needs a built graph; give a mapping or a function of the vertex")
     if values.shape != (len(graph),):
         raise ParameterError(f"an array of fixed values needs one entry per vertex ({len(graph)}), NaN where free")
-    given = np.flatnonzero(~np.isnan(values))
-    values[given] = probabilities(values[given], "a fixed value")
-    for at in given.tolist() if len(graph.outputs) < 2 else []:
-        require_answers(graph, graph.vertices[at], (values[at], 1.0 - values[at]))
-    return values
+    chosen = np.flatnonzero(~np.isnan(values)).astype(np.int32)
+    given = probabilities(values[chosen], "a fixed value")
+    for at, value in zip(chosen.tolist(), given.tolist(), strict=True) if len(graph.outputs) < 2 else []:
+        require_answers(graph, graph.vertices[at], (value, 1.0 - value))
+    return chosen, given
 
 
 def _code(graph: DatasetGraph | ImplicitGraph, vertex: Any) -> int:

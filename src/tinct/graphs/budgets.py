@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -10,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tinct._kernels.checks import asymmetry
-from tinct._kernels.propagate import CLASSES, DENSE, MAX_CLASSES, UNIFORM
+from tinct._kernels.propagate import CLASSES, DENSE, UNIFORM
 from tinct.errors import ParameterError
 from tinct.privacy import Privacy, SuitablePair
 from tinct.privacy.amounts import MAX_EPSILON
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
 
 
+_MAX_CLASSES = 16  # distinct (ε, δ) in arrays up to which numbering them pays
 _SAMPLE = 64
 
 
@@ -41,6 +43,8 @@ class EdgePrivacy:
 
     epsilon: Floats
     delta: Floats
+    least: tuple[float, float]  # the smallest ε and δ of all edges, and
+    most: tuple[float, float]  # the largest
 
     def __init__(self, epsilon: ArrayLike, delta: ArrayLike = 0.0) -> None:
         try:
@@ -50,21 +54,22 @@ class EdgePrivacy:
             raise ParameterError(f"epsilon and delta must be arrays of numbers of one length: {error}") from None
         if budgets.ndim != 1:
             raise ParameterError(f"epsilon along the edges must be one-dimensional, got shape {budgets.shape}")
-        _require_all(
-            (budgets >= 0) & (budgets <= MAX_EPSILON),
-            f"epsilon must be a number in [0, {MAX_EPSILON}]",
-            budgets,
-        )
-        _require_all((slack >= 0) & (slack < 1), "delta must be a number in [0, 1)", slack)
+        (shortest, longest), (none, most) = _ends(budgets), _ends(slack)
+        if not 0 <= shortest <= longest <= MAX_EPSILON:
+            law = f"epsilon must be a number in [0, {MAX_EPSILON}]"
+            raise _broken(law, (budgets >= 0) & (budgets <= MAX_EPSILON), budgets)
+        if not 0 <= none <= most < 1:
+            raise _broken("delta must be a number in [0, 1)", (slack >= 0) & (slack < 1), slack)
         # −0 is 0, but does not look like it bit by bit
-        object.__setattr__(self, "epsilon", budgets if budgets.all() else budgets + 0.0)
-        object.__setattr__(self, "delta", slack if slack.all() else slack + 0.0)
+        object.__setattr__(self, "epsilon", budgets if shortest > 0 else budgets + 0.0)
+        object.__setattr__(self, "delta", slack if none > 0 else slack + 0.0)
+        object.__setattr__(self, "least", (shortest, none))
+        object.__setattr__(self, "most", (longest, most))
 
     def __repr__(self) -> str:
         if not len(self.epsilon):
             return "<EdgePrivacy: no edges>"
-        low, high = self.epsilon.min(), self.epsilon.max()
-        return f"<EdgePrivacy: {len(self.epsilon):,} budgets, epsilon from {low:.6g} to {high:.6g}>"
+        return f"<EdgePrivacy: {len(self.epsilon):,} budgets, epsilon from {self.least[0]:.6g} to {self.most[0]:.6g}>"
 
 
 @dataclass(frozen=True)
@@ -137,7 +142,7 @@ class Budget:
         (numbers,) = self._along_entries(numbers)
         if len(self.pairs) > 1:
             self.layout = CLASSES
-            small = np.uint8 if len(self.pairs) <= MAX_CLASSES else np.int32
+            small = np.uint8 if len(self.pairs) <= 256 else np.int32
             self.classes = numbers.astype(small, copy=False)
 
     def _along_entries(self, *arrays: NDArray[Any]) -> list[NDArray[Any]]:
@@ -172,6 +177,7 @@ class Budget:
         found = _few_distinct(epsilon, delta)
         if found is None:
             self.layout, self._epsilon, self._delta = DENSE, epsilon, delta
+            self._least, self._most = privacy.least, privacy.most
             return
         numbers = np.zeros(len(epsilon), np.uint8)
         for number, (one, other) in enumerate(found[1:], start=1):
@@ -193,6 +199,13 @@ class Budget:
             return np.exp(self._epsilon), np.ascontiguousarray(self._delta)
         steps = np.array([pair.step for pair in self.pairs], np.float64)
         return np.ascontiguousarray(steps[:, 0]), np.ascontiguousarray(steps[:, 1])
+
+    def extremes(self) -> tuple[tuple[float, float], tuple[float, float]]:
+        """The smallest gain and shift of all edges, and the largest."""
+        if self.layout == DENSE:
+            return (math.exp(self._least[0]), self._least[1]), (math.exp(self._most[0]), self._most[1])
+        (shortest, longest), (none, most) = (_ends(values) for values in self.parameters)
+        return (shortest, none), (longest, most)
 
     def logarithms(self) -> tuple[Floats, Floats]:
         """ε and δ of (ε, δ) budgets for every directed entry, whatever the layout."""
@@ -282,13 +295,13 @@ def _as_arrays(privacy: Any) -> EdgePrivacy:
 
 
 def _few_distinct(epsilon: Floats, delta: Floats) -> list[tuple[float, float]] | None:
-    """The distinct (ε, δ), or None as soon as they are more than the queues can serve."""
+    """The distinct (ε, δ), or None as soon as they are too many to number them."""
     start = set(zip(epsilon[:_SAMPLE].tolist(), delta[:_SAMPLE].tolist(), strict=True))
-    if len(start) > MAX_CLASSES:  # a look at the start spares many passes over long arrays
+    if len(start) > _MAX_CLASSES:  # a look at the start spares many passes over long arrays
         return None
     found: list[tuple[float, float]] = []
     rest = np.ones(len(epsilon), bool)
-    while len(found) <= MAX_CLASSES:
+    while len(found) <= _MAX_CLASSES:
         at = int(np.argmax(rest)) if len(rest) else 0
         if not len(rest) or not rest[at]:
             return found
@@ -303,7 +316,11 @@ def _bits(values: NDArray[Any]) -> NDArray[Any]:
     return whole.view(np.uint64) if whole.dtype == np.float64 else whole
 
 
-def _require_all(good: NDArray[np.bool_], law: str, values: Floats) -> None:
-    if not good.all():
-        at = int(np.argmin(good))
-        raise ParameterError(f"{law}, got {values[at]} for edge number {at}")
+def _ends(values: Floats) -> tuple[float, float]:
+    """The smallest and the largest value, both NaN if there is a NaN; 0 if there is none."""
+    return (float(values.min()), float(values.max())) if len(values) else (0.0, 0.0)
+
+
+def _broken(law: str, good: NDArray[np.bool_], values: Floats) -> ParameterError:
+    at = int(np.argmin(good))
+    return ParameterError(f"{law}, got {values[at]} for edge number {at}")

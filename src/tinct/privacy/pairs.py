@@ -22,7 +22,7 @@ class SuitablePair(ABC):
     """Bounds L(a) ≤ Pr[M(v) = y] ≤ U(a) for a neighbour v of a u with Pr[M(u) = y] = a (docs/theory.md §1).
 
     ``coordinate`` names the scale on which the propagation kernels follow U with full relative precision at both
-    ends of [0, 1]: ``"odds"`` (p/(1 − p)), ``"probit"`` (Φ⁻¹(p)), or ``None`` when U is only a function.
+    ends of [0, 1]: ``"odds"`` (p/(1 − p)), ``"probit"`` (e^Φ⁻¹(p)), or ``None`` when U is only a function.
     ``step`` holds U's parameters on that scale.
     """
 

@@ -49,8 +49,8 @@ class GaussianDP(SuitablePair):
 
     @property
     def step(self) -> tuple[float, float]:  # type: ignore[override] # computed here, a constant in the base class
-        """(1, μ): one step adds μ on the probit scale."""
-        return 1.0, self.mu
+        """(e^μ, 0): one step adds μ to the probit, so it multiplies e^probit."""
+        return math.exp(self.mu), 0.0
 
     @cached_property
     def balance(self) -> tuple[float, float]:

@@ -543,7 +543,7 @@ class Prefixes:
 
         p = np.minimum(p, 1.0)
         with np.errstate(all="ignore"):
-            return ndtri(p) if self.probit else np.where(p < 1, p / (1 - p), np.inf)
+            return np.exp(ndtri(p)) if self.probit else np.where(p < 1, p / (1 - p), np.inf)
 
     def run(self, run, layout, gains, shifts):
         """Call the kernel; returns (result, keys)."""

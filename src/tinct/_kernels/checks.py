@@ -111,21 +111,18 @@ def _excess(value: float, bound: float, tolerance: float) -> float:
 def asymmetry(indptr: Offsets, indices: Positions, first: NDArray[Any], second: NDArray[Any]) -> bool:
     """Whether some edge has different whole numbers, or bit patterns, in its two directions.
 
-    Each direction of an edge is hashed together with its two values to 64 bits, and the two directions are summed
-    apart, modulo 2^64: one pass in the order of memory. Different values go unnoticed with probability 2^−64 or so.
+    Each direction of an edge is hashed together with its two values to 64 bits, and the sums over the two directions
+    are compared, modulo 2^64: one pass in the order of memory. For one edge different values have different hashes,
+    since each operation can be undone; several cancel each other with probability 2^−64 or so.
     """
-    upward = np.uint64(0)
-    downward = np.uint64(0)
+    difference = np.uint64(0)
     for v in range(len(indptr) - 1):
         for e in range(indptr[v], indptr[v + 1]):
             w = indices[e]
-            mixed = np.uint64(min(v, w)) * np.uint64(0x9E3779B97F4A7C15) + np.uint64(max(v, w))
-            mixed = (mixed ^ (mixed >> np.uint64(29))) * np.uint64(0xBF58476D1CE4E5B9) + np.uint64(first[e])
-            mixed = (mixed ^ (mixed >> np.uint64(30))) * np.uint64(0x94D049BB133111EB) + np.uint64(second[e])
-            mixed = (mixed ^ (mixed >> np.uint64(27))) * np.uint64(0xD6E8FEB86659FD93)
-            mixed = mixed ^ (mixed >> np.uint64(31))
-            if v < w:
-                upward += mixed
-            else:
-                downward += mixed
-    return bool(upward != downward)
+            ends = (np.uint64(min(v, w)) << np.uint64(32)) ^ np.uint64(max(v, w))
+            mixed = ends ^ (np.uint64(first[e]) * np.uint64(0x9E3779B97F4A7C15))
+            mixed = (mixed ^ (mixed >> np.uint64(32))) * np.uint64(0xBF58476D1CE4E5B9) + np.uint64(second[e])
+            mixed = (mixed ^ (mixed >> np.uint64(29))) * np.uint64(0x94D049BB133111EB)
+            mixed = mixed ^ (mixed >> np.uint64(32))
+            difference += mixed if v < w else np.uint64(0) - mixed
+    return bool(difference != np.uint64(0))

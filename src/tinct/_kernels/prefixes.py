@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tinct._kernels.compiling import kernel
+from tinct._kernels.compiling import kernel, part
 from tinct._kernels.propagate import CLASSES, UNIFORM, in_order, step
 
 if TYPE_CHECKING:
@@ -44,12 +44,20 @@ def prefix_bounds(
     n = len(indptr) - 1
     width = keys.shape[1]
     for v in range(n):
-        if fixed[v]:
-            keys[v, :] = -np.inf  # nothing is below it, so that no edge to v is worth a second look
-            continue
         for e in range(indptr[v], indptr[v + 1]):
-            if orders[indices[e]] != orders[v] and not fixed[indices[e]]:
+            if orders[indices[e]] != orders[v] and not (fixed[v] or fixed[indices[e]]):
                 return -1 - e
+    # no offer from now on is below the floor; a vertex whose keys are not above it is settled, which one byte tells
+    # where its keys would have to come from far away
+    floor = np.full((source_keys.shape[1], width), np.inf)
+    settled = fixed.astype(np.uint8)
+    for u in range(len(source_keys)):
+        for c in range(len(floor)):
+            for k in range(width):
+                floor[c, k] = min(floor[c, k], source_keys[u, c, k])
+    gain = gains.min()
+    shift = shifts.min()
+    _raise(floor, gain, shift, probit)
     waiting = np.zeros(n, np.uint8)
     now = np.empty(n, np.int32)
     later = np.empty(n, np.int32)
@@ -61,15 +69,18 @@ def prefix_bounds(
         at += 1
         for e in range(indptr[u], indptr[u + 1]):
             w = indices[e]
-            if fixed[w]:
+            if settled[w]:
                 continue
             i = 0 if layout == UNIFORM else (int(classes[e]) if layout == CLASSES else e)
             fell = False
+            above = False
             for k in range(width):
                 new = step(source_keys[at, orders[w], k], gains[i], shifts[i], probit)
                 if new < keys[w, k]:
                     keys[w, k] = new
                     fell = True
+                above = above or keys[w, k] > floor[orders[w], k]
+            settled[w] = not above
             if fell and not waiting[w]:
                 waiting[w] = 1
                 now[count] = w
@@ -79,6 +90,7 @@ def prefix_bounds(
     while count > 0:
         rounds += 1
         in_order(waiting, now, count)
+        _raise(floor, gain, shift, probit)
         after = 0
         for i in range(count):
             v = now[i]
@@ -88,26 +100,36 @@ def prefix_bounds(
                     following[k] = step(keys[v, k], gains[0], shifts[0], probit)
             for e in range(indptr[v], indptr[v + 1]):
                 w = indices[e]
+                if settled[w]:
+                    continue
                 fell = False
+                above = False
+                j = 0 if layout == UNIFORM else (int(classes[e]) if layout == CLASSES else e)
                 for k in range(width):
-                    if keys[w, k] <= keys[v, k]:
-                        continue
-                    if layout != UNIFORM:
-                        j = int(classes[e]) if layout == CLASSES else e
+                    if layout != UNIFORM and keys[w, k] > keys[v, k]:
                         following[k] = step(keys[v, k], gains[j], shifts[j], probit)
+                    elif layout != UNIFORM:
+                        following[k] = np.inf
                     if following[k] < keys[w, k]:
                         keys[w, k] = following[k]
                         fell = True
+                    above = above or keys[w, k] > floor[orders[v], k]
+                settled[w] = not above
                 if fell and not waiting[w]:
                     waiting[w] = 1
                     later[after] = w
                     after += 1
         now, later = later, now
         count = after
-    for v in range(n):
-        if fixed[v]:
-            keys[v, :] = np.inf
     return rounds
+
+
+@part
+def _raise(floor: Floats, gain: float, shift: float, probit: bool) -> None:
+    """One step of the edges with the least privacy loss, for every prefix of every order."""
+    for c in range(len(floor)):
+        for k in range(floor.shape[1]):
+            floor[c, k] = step(floor[c, k], gain, shift, probit)
 
 
 @kernel

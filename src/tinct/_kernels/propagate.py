@@ -146,18 +146,17 @@ def by_rounds(
             if source:
                 v = sources[s]
                 key = source_keys[s]
-                color = source_colors[s]
+                sign = 1.0 if source_colors[s] == 0 else -1.0
             else:
                 v = pool[i]
                 key = abs(keys[v])
-                color = state[v]
+                sign = math.copysign(1.0, keys[v])
                 if key > highest:
                     later[after] = v
                     after += 1
                     lowest = min(lowest, key)
                     continue
                 waiting[v] = 0
-            sign = 1.0 if color == 0 else -1.0
             # U on odds k is at least (E + δ)·k, and from k = 1 on, where its second branch is in force, at least
             # (E + δ)·(k + 1) − 1
             more = 1.0 if key >= 1.0 and not probit else 0.0
@@ -174,7 +173,7 @@ def by_rounds(
                     series = 1.0 + x * (1.0 + x * (0.5 + x * (_SIXTH + x * _TWENTY_FOURTH)))
                     floor = least * (series + shifts[e]) - more
                 if floor >= old and old < np.inf:  # nine in ten edges: to vertices that are settled, or no shortcut
-                    if old <= 0.0 and not source and state[w] == 1 - color:
+                    if old <= 0.0 and not source and state[w] == (1 if sign > 0.0 else 0):
                         return -1 - e
                     continue
                 new = same

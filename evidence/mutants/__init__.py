@@ -30,11 +30,11 @@ class Mutant:
 
 def catalogue() -> tuple[Mutant, ...]:
     """All mutants, in a fixed order."""
-    from evidence.mutants import asking, charging, designing, drawing, local, proving, questions
+    from evidence.mutants import asking, charging, designing, drawing, local, proving, questions, searching
 
     return (
         *proving.MUTANTS, *designing.MUTANTS, *drawing.MUTANTS, *charging.MUTANTS, *local.MUTANTS,
-        *questions.MUTANTS, *asking.MUTANTS,
+        *questions.MUTANTS, *asking.MUTANTS, *searching.MUTANTS,
     )  # fmt: skip
 
 

@@ -102,7 +102,7 @@ def _propagate(graph: DatasetGraph, budget: Budget, chosen: NDArray[np.int32], g
     if settled < 0:
         refuse_missed_edge(graph, -1 - settled)
     keys[chosen] = given_keys
-    gains, shifts = budget.logarithms() if budget.layout == propagate.DENSE else budget.parameters
+    gains, shifts = budget.search_parameters()
     vertex, entry, color = checks.worst_fixed_edge(
         graph.indptr, graph.indices, state, codes, keys, chosen,
         budget.layout, budget.classes, gains, shifts, probit, TOLERANCE,
@@ -136,12 +136,9 @@ def _settle(
     window = _window(*budget.extremes(), lowest, probit)
     if window is None:
         return heap.by_heap(graph.indptr, graph.indices, state, keys, *sources, *budget.dense_parameters(), probit)
+    gains, shifts = budget.search_parameters()
     classes = budget.classes if budget.layout == propagate.CLASSES else None
-    if budget.layout == propagate.DENSE:
-        epsilons, shifts = budget.logarithms()
-        gains = np.ones(1)
-    else:
-        epsilons, (gains, shifts) = None, budget.parameters
+    epsilons = gains if budget.layout == propagate.DENSE else None
     return propagate.by_rounds(
         graph.indptr, graph.indices, state, keys, *_in_waves(sources, window[0]),
         classes, epsilons, gains, shifts, probit, *window,

@@ -215,6 +215,10 @@ class Budget:
         budgets = np.array([(pair.epsilon, pair.delta) for pair in self.pairs if isinstance(pair, Privacy)])
         return budgets[:, 0][classes], budgets[:, 1][classes]
 
+    def search_parameters(self) -> tuple[Floats, Floats]:
+        """``parameters``, but ε in place of the gains when the layout is DENSE: few edges need e^ε."""
+        return self.logarithms() if self.layout == DENSE else self.parameters
+
     def dense_parameters(self) -> tuple[Floats, Floats]:
         """Gains and shifts for every directed entry, whatever the layout."""
         gains, shifts = self.parameters

@@ -15,7 +15,7 @@ help:
 	@echo "make gallery    redraw the figures of the papers into docs/gallery/ (minutes)"
 	@echo "make evidence   the reliability tests at full length (about an hour)"
 	@echo "make demo-spark the same jobs on a local Spark cluster (needs Java 17)"
-	@echo "make picture    redraw the figure of the README"
+	@echo "make picture    redraw the pictures of the README and the pages"
 
 ifneq ($(shell command -v uv 2>/dev/null),)
 MAKE_VENV := uv venv --quiet --allow-existing --python "$$(command -v $(PYTHON))" $(VENV)
@@ -34,11 +34,11 @@ $(READY): pyproject.toml
 demo: $(READY)
 	@mkdir -p out
 	@rm -f out/budget.db out/budget.db-shm out/budget.db-wal
-	@echo '$$ tinct budget init out/budget.db --epsilon 1'
-	@$(BIN)/tinct budget init out/budget.db --epsilon 1
+	@echo '$$ tinct budget init out/budget.db --epsilon 1 --unit person_id'
+	@$(BIN)/tinct budget init out/budget.db --epsilon 1 --unit person_id
 	@echo
-	@echo '$$ tinct ask examples/survey.csv "majority(support)" --epsilon 0.5 --unit person_id --ledger out/budget.db'
-	@$(BIN)/tinct ask examples/survey.csv "majority(support)" --epsilon 0.5 --unit person_id --ledger out/budget.db
+	@echo '$$ tinct ask examples/survey.csv "majority(support)" --epsilon 0.5 --ledger out/budget.db'
+	@$(BIN)/tinct ask examples/survey.csv "majority(support)" --epsilon 0.5 --ledger out/budget.db
 	@echo
 	@echo '$$ tinct budget history out/budget.db'
 	@$(BIN)/tinct budget history out/budget.db
@@ -65,13 +65,13 @@ docs: $(READY)
 gallery: $(READY)
 	@$(BIN)/python -m gallery
 
-# atheris follows coverage; it is built for few platforms, so it is fetched here and is nobody's dependency
+# atheris follows coverage; it is built for few platforms, so it is installed here and is not a dependency
 evidence: $(READY)
 	@$(BIN)/python -c "import atheris" 2>/dev/null || $(INSTALL) --quiet atheris || echo "without atheris, the part 'guided' fails"
 	@$(BIN)/python -m evidence
 
 picture: $(READY)
-	@$(BIN)/python docs/picture.py
+	@$(BIN)/python tools/make_images.py
 
 clean:
 	rm -rf $(VENV) site out build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis

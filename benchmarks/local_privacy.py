@@ -14,8 +14,8 @@ import numpy as np
 from benchmarks.measuring import seconds
 from benchmarks.rows import Row, faster, slower
 from tinct import local
-from tinct.local import streams
-from tinct.local.estimates import estimate_from
+from tinct.local import answers_and_reports
+from tinct.local._estimate import estimate_from
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -90,16 +90,16 @@ def estimating() -> Iterator[Row]:
     block = mechanism.privatize(np.random.default_rng(4).integers(0, 100, REPORTS)).astype(np.int64)
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "reports.parquet"
-        with streams.report_writer(path) as write:
+        with answers_and_reports.report_writer(path) as write:
             for _ in range(10):
                 write(block)
 
         def read() -> int:
-            return sum(len(batch) for batch in streams.read_reports(path))
+            return sum(len(batch) for batch in answers_and_reports.read_reports(path))
 
         def whole() -> None:
             seen, people = np.zeros(100, np.int64), 0
-            for batch in streams.read_reports(path):
+            for batch in answers_and_reports.read_reports(path):
                 seen += mechanism.randomiser.support(batch)
                 people += len(batch)
             estimate_from(mechanism, seen, people)

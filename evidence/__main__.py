@@ -7,7 +7,7 @@ import sys
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
 
-from evidence import fuzz, mutation, report, suites
+from evidence import fuzz, mutation, neighbours, report, suites
 from evidence.audits import accounting, canary, releases
 
 if TYPE_CHECKING:
@@ -22,6 +22,7 @@ PARTS: dict[str, Callable[[], dict[str, Any]]] = {
     canary.PART: canary.run,
     releases.PART: releases.run,
     accounting.PART: accounting.run,
+    neighbours.PART: neighbours.run,
 }
 
 
@@ -32,6 +33,8 @@ def main() -> int:
     parser.add_argument("--report", action="store_true", help="only write docs/evidence.md from what was found before")
     parser.add_argument("--share", type=float, default=1.0, help="fuzz and audit with this share of the full counts")
     parser.add_argument("--resume", action="store_true", help="do not fuzz parsers again that withstood it before")
+    parser.add_argument("--seed", default=neighbours.SEED, help="for neighbours: where the pairs come from")
+    parser.add_argument("--spark", action="store_true", help="for neighbours: Spark frames too, which take their time")
     options = parser.parse_args()
     unknown = [part for part in options.parts if part not in PARTS]
     if unknown or not 0 < options.share <= 1:
@@ -45,7 +48,7 @@ def main() -> int:
             failed += [] if found["passed"] else [name]
     for name in (name for name in wanted if name not in _SUITES):
         print(f"— {name}", flush=True)
-        if not _run(name, options.share, resume=options.resume)["passed"]:
+        if not _run(name, options)["passed"]:
             failed.append(name)
     report.write()
     if failed:
@@ -53,11 +56,13 @@ def main() -> int:
     return 1 if failed else 0
 
 
-def _run(name: str, share: float, *, resume: bool) -> dict[str, Any]:
+def _run(name: str, options: argparse.Namespace) -> dict[str, Any]:
     if name in (fuzz.PART, fuzz.GUIDED):
-        return (fuzz.run if name == fuzz.PART else fuzz.run_guided)(share, resume=resume)
+        return (fuzz.run if name == fuzz.PART else fuzz.run_guided)(options.share, resume=options.resume)
     if name == releases.PART:
-        return releases.run(max(1, int(share * releases.DRAWS)))
+        return releases.run(max(1, int(options.share * releases.DRAWS)))
+    if name == neighbours.PART:
+        return neighbours.run(options.share, seed=options.seed, spark=options.spark)
     return PARTS[name]()
 
 

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
-def draw_audit(found: dict[str, Any], path: Path) -> None:
+def draw_audit(found: dict[str, Any], path: Path, *, dark: bool) -> None:
     """Sorted p-values against the quantiles of the uniform distribution, both on a logarithmic scale.
 
     A faultless sampler's lie along the diagonal. A fault that the table of least p-values would miss, such as rows that
@@ -22,7 +22,7 @@ def draw_audit(found: dict[str, Any], path: Path) -> None:
     values = np.sort(np.concatenate([one["p_values"] for one in found["paths"].values()]))
     values = values[values < 1]  # rows with a single possible answer say nothing
     expected = (np.arange(len(values)) + 0.5) / len(values)
-    with drawing(dark=False, path=path, panels=(1, 1), size=(6.4, 4.4)) as canvas:
+    with drawing(dark=dark, path=path, panels=(1, 1), size=(6.4, 4.4)) as canvas:
         axes, theme = canvas.axes[0], canvas.theme
         axes.plot([expected[0] / 4, 1], [expected[0] / 4, 1], color=theme.line, linewidth=1)
         axes.plot(expected, values, "o", markersize=3, color=theme.hues["blue"])

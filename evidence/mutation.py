@@ -7,16 +7,18 @@ from typing import Any
 
 from evidence import results
 from evidence.mutants import catalogue
-from evidence.mutants.running import Outcome, attempt_all, fingerprint, selections, workshop
+from evidence.mutants.running import SOURCE, Outcome, attempt_all, fingerprint, selections, workshop
+from evidence.mutants.syntax import Package
 
 PART = "mutants"
 
 
 def run() -> dict[str, Any]:
-    """Try all mutants, except those that were killed before and whose module, edit and tests are unchanged."""
+    """Try all mutants, except those that were killed before and of which nothing has changed that a kill depends on."""
     mutants = catalogue()
     known = {found["name"]: found for found in (results.load(PART) or {}).get("outcomes", [])}
-    prints = {mutant.name: fingerprint(mutant) for mutant in mutants}
+    package = Package.of(SOURCE)
+    prints = {mutant.name: fingerprint(mutant, package) for mutant in mutants}
     outcomes = {
         name: found
         for name, found in known.items()

@@ -32,9 +32,9 @@ class Suite:
         return f"TINCT_EVIDENCE=1 python -m pytest {shlex.join(self.tests)}"
 
 
-_CERTIFICATE, _SAMPLER, _EXACT, _LEDGER, _STUDIO = (
-    "tests/test_certificate.py", "tests/test_sampler.py", "tests/test_exact.py", "tests/test_ledger.py",
-    "tests/test_studio.py",
+_CERTIFICATE, _CHECKERS, _SAMPLER, _EXACT, _LEDGER, _STUDIO = (
+    "tests/test_certificate.py", "tests/test_checkers.py", "tests/test_sampler.py", "tests/test_exact.py",
+    "tests/test_ledger.py", "tests/test_studio.py",
 )  # fmt: skip
 
 SUITES = (
@@ -82,6 +82,11 @@ SUITES = (
             f"{_CERTIFICATE}::test_other_spellings_are_refused",
         ),
         "more than 500 files with a byte changed, and every field replaced by every type with a matching digest",
+    ),
+    Suite(
+        "checkers",
+        (f"{_CHECKERS}::test_both_checkers_accept_the_same_files",),
+        "14,400 edited certificates, 1,200 of each of 12 kinds, digests recomputed: two checkers, one verdict",
     ),
     Suite("races", (f"{_LEDGER}::test_races_grant_the_budget_exactly",), "200 races of 8 processes"),
     Suite(

@@ -24,7 +24,7 @@ question = tinct.majority("support")
 proposal = plan(survey, question, epsilon="0.5", delta="0.001", unit="person_id")
 print(proposal.meaning)
 for margin, right in zip(proposal.accuracy.margins, proposal.accuracy.right["tinct"], strict=True):
-    print(f"  right with probability {right:.4f} if {margin} people or more would have to come or go")
+    print(f"  right with probability {right:.4f} if {margin} people or more would have to join or leave")
 
 # %% [markdown]
 # How much ε would it take to be right in 99 of 100 cases when the margin is 50 people or more?
@@ -35,11 +35,12 @@ print("needed: ε =", needed_epsilon(question, right="0.99", margin=50))
 # %% [markdown]
 # ## 2. Keep a budget, and ask
 #
-# The ledger is charged before the answer is shown. The same request, asked again, is free.
+# The ledger is charged before a row is read. Its owner says who is one person. The same request, asked again, is free.
 
 # %%
-ledger = tinct.Ledger(Path(mkdtemp()) / "budget.db", epsilon=2, delta="0.01")
-options = {"epsilon": "0.5", "delta": "0.001", "unit": "person_id", "ledger": ledger}
+people = tinct.Protection(unit="person_id")
+ledger = tinct.Ledger(Path(mkdtemp()) / "budget.db", epsilon=2, delta="0.01", protects=people)
+options = {"epsilon": "0.5", "delta": "0.001", "ledger": ledger}
 answer = tinct.ask(survey, question, request="support-2026", **options)
 again = tinct.ask(survey, question, request="support-2026", **options)
 print(answer.value, "| left:", answer.left, "| asked again, free:", again.value == answer.value and again.repeated)
@@ -49,7 +50,7 @@ print(answer.value, "| left:", answer.left, "| asked again, free:", again.value 
 
 # %%
 reasons = ["travel time", "cost", "climate", "noise", "shops", "other"]
-favourite = tinct.ask(survey, tinct.mode("reason", reasons), epsilon="0.5", unit="person_id", ledger=ledger)
+favourite = tinct.ask(survey, tinct.mode("reason", reasons), epsilon="0.5", ledger=ledger)
 print(favourite.value, "|", favourite.plan.method)
 
 # %% [markdown]
@@ -58,7 +59,7 @@ print(favourite.value, "|", favourite.plan.method)
 # A person lives in one ward, so the budget is spent once. Wards nobody declared are found privately.
 
 # %%
-wards = tinct.ask(survey, question, epsilon="0.9", delta="0.001", unit="person_id", by="ward", ledger=ledger)
+wards = tinct.ask(survey, question, epsilon="0.9", delta="0.001", by="ward", ledger=ledger)
 for ward, value in wards.value.items():
     print(f"  {ward}: {value}")
 print("left:", ledger.remaining())
@@ -69,6 +70,6 @@ print("left:", ledger.remaining())
 # The table an answer is drawn from is a certificate; anybody can prove it again.
 
 # %%
-certificate = tinct.exact.line(tinct.Privacy("0.5", "0.001"))
+certificate = tinct.exact.line(tinct.Privacy("0.5", "0.001")).about(str(question), "add-remove")
 print("the same certificate:", certificate.id == answer.plan.certificate)
 print(certificate.proof)

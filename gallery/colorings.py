@@ -9,9 +9,9 @@ import numpy as np
 
 from gallery.exhibits import Exhibit
 from tinct import DatasetGraph, Mechanism, Privacy, balanced, graphs, homogeneous
+from tinct.plots._graph import Network, draw_network
 from tinct.plots.canvas import drawing
 from tinct.plots.layouts import positions
-from tinct.plots.networks import Network, draw_network
 
 BUDGET = Privacy("ln 2", "0.1")
 LINE_BUDGET = Privacy("ln 1.3", "0.1")

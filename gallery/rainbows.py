@@ -10,10 +10,10 @@ import numpy as np
 from gallery.exhibits import Exhibit
 from tinct import DatasetGraph, Mechanism, Privacy, graphs, rainbow, verify
 from tinct.graphs import Budget
+from tinct.plots._graph import Network, draw_network
 from tinct.plots.canvas import drawing
 from tinct.plots.layouts import positions
-from tinct.plots.networks import Network, draw_network
-from tinct.rainbow.extension import envelope
+from tinct.rainbow._extend import envelope
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -152,6 +152,38 @@ def region_bounds(
             return value
 
 
+# the fair optimum
+
+
+def fair(
+    n: int,
+    edges: Sequence[Edge],
+    steps: Sequence[Step],
+    codes: Sequence[int],
+    balances: Sequence[Any],
+    given: Mapping[int, Any] | None = None,
+) -> list[Any] | None:
+    """Pr[first colour] in the fair optimum, as it is defined: settle the least candidate, and start again.
+
+    Candidates are the bounds that settled vertices put on the truth of others, along all paths and across colours, and
+    the balances of boundary edges with two open ends. None if the given values contradict each other.
+    """
+    first = dict(given or {})
+    if given and margin(n, edges, steps, first) < -1e-12:
+        return None
+    while len(first) < n:
+        bounds = envelope(n, edges, steps, first), envelope(n, edges, steps, {v: 1 - p for v, p in first.items()})
+        found = [(bounds[codes[v]][v], v) for v in range(n) if v not in first]
+        found += [
+            (level, u)
+            for (u, v), level in zip(edges, balances, strict=True)
+            if codes[u] != codes[v] and u not in first and v not in first
+        ]
+        truth, v = min(found)
+        first[v] = truth if codes[v] == 0 else 1 - truth
+    return [first[v] for v in range(n)]
+
+
 # tables
 
 

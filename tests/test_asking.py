@@ -16,8 +16,10 @@ import pytest
 from tinct import (
     BudgetExceeded,
     Ledger,
+    NotAnswered,
     ParameterError,
     Privacy,
+    Protection,
     ask,
     balanced,
     exists,
@@ -30,11 +32,13 @@ from tinct import (
     sources,
     threshold,
 )
-from tinct.asking import needed_epsilon, plan
+from tinct.asking import Accuracy, needed_epsilon, plan
 from tinct.asking.designs import design
 from tinct.exact import Certified
-from tinct.ledger.amounts import cost_epsilon
+from tinct.ledger import State
+from tinct.ledger.costs import cost_epsilon
 from tinct.questions import Counts
+from tinct.sources.duckdb_engine import Engine
 
 YES_NO = [
     majority("c"),
@@ -203,7 +207,7 @@ def test_a_ledger_is_charged_once_and_remembers(tmp_path):
     first = ask(frame(), "majority(support)", "0.6", ledger=book, request="poll")
     again = ask(frame(yes=0, no=50), "majority(support)", "0.6", ledger=book, request="poll")
     assert (again.value, again.repeated, again.left) == (first.value, True, "ε = 0.4")
-    with pytest.raises(ParameterError, match="another one"):
+    with pytest.raises(ParameterError, match="already used for a different request"):
         ask(frame(), "majority(support)", "0.3", ledger=book, request="poll")
     with pytest.raises(BudgetExceeded, match=r"spent 0\.6, asked 0\.5, left 0\.4"):
         ask(frame(), "majority(support)", "0.5", ledger=book)
@@ -213,18 +217,21 @@ def test_a_ledger_is_charged_once_and_remembers(tmp_path):
 
 def test_the_ledger_records_all_that_was_asked(tmp_path):
     """Data, condition, groups, persons and neighbours stand in the history, and another file is another request."""
-    book = Ledger(tmp_path / "budget.db", epsilon=9, delta="0.1")
-    for name in ("one.csv", "other.csv"):
+    book = Ledger(tmp_path / "budget.db", epsilon=9, delta="0.1", protects=Protection(unit="name"))
+    book.add_scope("fixed", 9, protects=Protection(neighbors="replace", people=50))
+    (tmp_path / "elsewhere").mkdir()
+    for name in ("one.csv", "other.csv", "elsewhere/one.csv"):
         frame(ward=["N"] * 30 + ["S"] * 20, name=[str(at) for at in range(50)]).to_csv(tmp_path / name, index=False)
-    options = {"where": "support == yes", "by": "ward", "unit": "name", "ledger": book, "request": "r"}
+    options = {"where": "support == yes", "by": "ward", "ledger": book, "request": "r"}
     ask(tmp_path / "one.csv", "majority(support)", 1, "0.01", **options)
-    ask(tmp_path / "one.csv", "majority(support)", 1, neighbors="replace", ledger=book)
+    ask(tmp_path / "one.csv", "majority(support)", 1, ledger=book, scope="fixed")
     assert [entry.question for entry in book.history()] == [
         "majority(support) of one.csv, where support == yes, by ward, unit name",
         "majority(support) of one.csv, neighbors replace",
     ]
-    with pytest.raises(ParameterError, match="another one"):
-        ask(tmp_path / "other.csv", "majority(support)", 1, "0.01", **options)
+    for other in ("other.csv", "elsewhere/one.csv"):
+        with pytest.raises(ParameterError, match="already used for a different request"):
+            ask(tmp_path / other, "majority(support)", 1, "0.01", **options)
 
 
 def test_what_is_published_speaks_of_people_where_people_are_meant():
@@ -253,7 +260,7 @@ def test_other_groups_are_another_request(others, tmp_path):
         options = {"by": "ward", "ledger": book, "request": f"poll of {len(groups)}"}
         first = ask(data, "majority(support)", 1, groups=groups, **options)
         assert ask(data, "majority(support)", 1, groups=groups, **options).value == first.value
-        with pytest.raises(ParameterError, match="another one"):
+        with pytest.raises(ParameterError, match="already used for a different request"):
             ask(data, "majority(support)", 1, groups=others, **options)
     assert len(book.history()) == 2
 
@@ -282,9 +289,174 @@ def _broken(size):
 
 def test_a_certain_answer_costs_nothing(tmp_path):
     """More than everybody can never be reached: the answer is no secret."""
-    book = Ledger(tmp_path / "budget.db", epsilon=1)
-    answer = ask(frame(), "threshold(support == 'yes', at_least=51)", 1, ledger=book, neighbors="replace")
+    book = Ledger(tmp_path / "budget.db", epsilon=1, protects=Protection(neighbors="replace", people=50))
+    answer = ask(frame(), "threshold(support == 'yes', at_least=51)", 1, ledger=book)
     assert (answer.value, answer.plan.epsilon, str(book.spent())) == ("no", "0", "ε = 0")
+
+
+# first the charge, then everything else
+
+
+QUESTIONS = {
+    "yes/no": ("majority(support)", {}),
+    "mode": ("mode(support, categories=['yes', 'no'])", {}),
+    "declared groups": ("majority(support)", {"by": "ward", "groups": ["N", "S"]}),
+    "found groups": ("majority(support)", {"by": "ward", "delta": "1e-6"}),
+    "persons": ("majority(support)", {"scope": "people"}),
+    "replace": ("majority(support)", {"scope": "fixed"}),
+    "own budgets": ("majority(support)", {"scope": "own", "epsilon": None}),
+}
+
+
+def charged_budget(tmp_path):
+    book = Ledger(tmp_path / "budget.db", epsilon=100, delta="0.1")
+    book.add_scope("people", 100, protects=Protection(unit="name"))
+    book.add_scope("fixed", 100, protects=Protection(neighbors="replace", people=50))
+    own = Protection(neighbors="replace", epsilon_column="budget", budgets={"1": 50})
+    book.add_scope("own", 100, protects=own)
+    wards = {"ward": ["N"] * 25 + ["S"] * 25, "name": [str(at) for at in range(50)], "budget": ["1"] * 50}
+    return book, frame(**wards)
+
+
+@pytest.mark.parametrize("kind", QUESTIONS)
+def test_no_row_is_read_before_the_charge_is_on_the_disk(tmp_path, monkeypatch, kind):
+    """Whenever the engine is asked for rows, another connection finds the charge, and no answer yet."""
+    book, data = charged_budget(tmp_path)
+    question, options = QUESTIONS[kind]
+    seen, read = [], Engine._results
+
+    def watched(self, statement, fetch):
+        seen.append([entry.state for entry in Ledger(tmp_path / "budget.db").history()])
+        return read(self, statement, fetch)
+
+    monkeypatch.setattr(Engine, "_results", watched)
+    ask(data, question, **{"epsilon": 1, "ledger": book, **options})
+    assert seen
+    assert all(states == [State.CHARGED] for states in seen)
+
+
+@pytest.mark.parametrize("kind", QUESTIONS)
+@pytest.mark.parametrize("error", [OSError("disk"), MemoryError(), ValueError("cell 7"), RecursionError("deep")])
+def test_what_fails_after_the_charge_says_one_sentence_and_is_completed_by_a_retry(tmp_path, monkeypatch, kind, error):
+    """Whatever goes wrong while counting: charged, one constant sentence, no cause that tells more; then completed."""
+    book, data = charged_budget(tmp_path)
+    question, options = QUESTIONS[kind]
+    options = {"epsilon": 1, "ledger": book, "request": "poll", **options}
+    data = sources.open(data)
+
+    def fail(*_, **__):
+        raise error
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Engine, "_results", fail)
+        with pytest.raises(NotAnswered) as failure:
+            ask(data, question, **options)
+    assert str(failure.value) == (
+        "the request is charged, but its answer could not be completed. Ask again with the request id 'poll' to "
+        "complete it without a further charge"
+    )
+    assert (failure.value.__cause__, failure.value.__context__) == (None, None)
+    spent = book.spent(options.get("scope", "default"))
+    assert spent.epsilon == 1
+    answer = ask(data, question, **options)
+    assert (answer.repeated, answer.completed, book.spent(options.get("scope", "default"))) == (True, True, spent)
+    again = ask(data, question, **options)
+    assert (again.value, again.completed) == (answer.value, False)
+
+
+def test_ctrl_c_after_the_charge_says_how_to_go_on(tmp_path, monkeypatch):
+    """The interrupt itself comes out, with a note that names the request."""
+    book, data = charged_budget(tmp_path)
+    data = sources.open(data)
+
+    def stop(*_, **__):
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Engine, "_results", stop)
+        with pytest.raises(KeyboardInterrupt) as stopped:
+            ask(data, "majority(support)", 1, ledger=book)
+    (entry,) = book.history()
+    assert entry.request in stopped.value.__notes__[0]
+    assert ask(data, "majority(support)", 1, ledger=book, request=entry.request).value in ("yes", "no")
+
+
+@pytest.mark.parametrize("name", ["N", "w" * 900, '"' * 300, "\\" * 300, "ä" * 300])
+def test_no_answer_is_too_long_for_its_room(tmp_path, name, monkeypatch):
+    """All yes and all no for groups with long names: both fit the room reserved, which is the same for both."""
+    data = frame(ward=[name] * 50)
+    rooms = set()
+    for value in ("yes", "no"):
+        monkeypatch.setattr(Certified, "sample", lambda _, at, value=value: np.array([value] * len(at), object))
+        book = Ledger(tmp_path / f"{value}.db", epsilon=1)
+        answer = ask(data, "majority(support)", 1, by="ward", groups=[name, "other"], ledger=book)
+        assert answer.value == {name: value, "other": value}
+        rooms |= {entry.room for entry in book.history()}
+    assert len(rooms) == 1
+
+
+def test_a_label_that_is_found_cannot_spoil_the_answer(tmp_path):
+    """Too long, or with control characters: left out by rule; quotes and backslashes fit the room at their worst."""
+    good = ["plain", '"' * 100, "\\" * 100, "ä" * 50, "\U0001f600" * 25]
+    bad = ["x" * 101, "ä" * 51, "a\x1b[31mb", "a\nb", "\u202eevil", "\x9b31m"]
+    data = pd.DataFrame({"support": ["yes"] * 600 * 11, "ward": [label for label in good + bad for _ in range(600)]})
+    for most in (5, 3, 11):
+        book = Ledger(tmp_path / f"{most}.db", epsilon=5, delta="0.1")
+        answer = ask(data, "majority(support)", 5, "0.01", by="ward", most_groups=most, ledger=book)
+        assert list(answer.value) == sorted(good)[:most]
+        assert len({entry.room for entry in book.history()}) == 1
+
+
+def test_the_room_for_found_groups_is_public(tmp_path):
+    """It depends on the most that may be shown, not on what is there."""
+    rooms = set()
+    for number, wards in enumerate((["N"] * 50, [str(at) for at in range(50)], [None] * 50)):
+        book = Ledger(tmp_path / f"{number}.db", epsilon=5, delta="0.1")
+        ask(frame(ward=wards), "majority(support)", 5, "0.01", by="ward", ledger=book)
+        rooms |= {entry.room for entry in book.history()}
+    assert len(rooms) == 1
+
+
+# what a request is
+
+
+ASKED = {
+    "question": ("majority(support)", "threshold(support == 'yes', at_least=3)"),
+    "epsilon": (1, "0.5"),
+    "delta": ("0.001", "0.002"),
+    "where": ("age > 3", "age > 4"),
+    "by": ("ward", "town"),
+    "groups": (["N", "S"], ["S", "N"]),
+    "lean": (None, "0.9"),
+}
+
+
+@pytest.mark.parametrize("changed", ASKED)
+def test_another_question_is_another_request(tmp_path, changed):
+    """Every asked thing changed, one at a time: the identity changes and the repetition is refused."""
+    book = Ledger(tmp_path / "budget.db", epsilon=100, delta="0.1")
+    data = frame(age=range(50), ward=["N"] * 50, town=["N"] * 50)
+    first = {name: values[0] for name, values in ASKED.items()}
+    answer = ask(data, **first, ledger=book, request="r")
+    assert ask(data, **first, ledger=book, request="r").value == answer.value
+    with pytest.raises(ParameterError, match="already used for a different request"):
+        ask(data, **{**first, changed: ASKED[changed][1]}, ledger=book, request="r")
+
+
+def test_no_word_is_part_of_a_request(tmp_path, monkeypatch):
+    """Every sentence that describes the request rewritten, the accuracy too: the free retry is still free."""
+    book = Ledger(tmp_path / "budget.db", epsilon=1)
+    first = ask(frame(), "majority(support)", 1, ledger=book, request="r")
+    monkeypatch.setattr("tinct.questions.persons._ROW", "something else")
+    monkeypatch.setattr("tinct.asking._ask._MISSING", "something else")
+    monkeypatch.setattr("tinct.questions.positions._OF_ROWS", {"add-remove": "else", "replace": "else"})
+    monkeypatch.setattr("tinct.asking.designs.YesNoDesign.method", property(lambda _: "another method"))
+    monkeypatch.setattr("tinct.asking.designs.YesNoDesign.accuracy", lambda *_: Accuracy("m", (1,), {"tinct": (0.5,)}))
+    again = ask(frame(), "majority(support)", 1, ledger=book, request="r")
+    assert again.plan != first.plan
+    assert (again.value, again.repeated) == (first.value, True)
+    spelled = ask(frame(), "majority( support )", "1.0", ledger=book, request="r")
+    assert (spelled.value, spelled.repeated) == (first.value, True)
 
 
 # personal budgets
@@ -360,12 +532,18 @@ def test_personal_budgets_refuse_what_is_too_large():
         ({"epsilon": 1, "by": "ward", "groups": 7}, "groups must be"),
         ({"epsilon": 1, "by": "ward", "groups": [["a"]]}, "a literal must be"),
         ({"epsilon": 1, "by": "ward", "groups": [1]}, "groups must be named by their text"),
-        ({"epsilon": 1, "groups": ["a"]}, "need by"),
+        ({"epsilon": 1, "groups": ["a"]}, "groups needs by"),
+        ({"epsilon": 1, "most_groups": 3}, "most_groups needs by"),
+        ({"epsilon": 1, "by": "ward", "groups": ["a"], "most_groups": 3}, "is for groups that are found"),
+        ({"epsilon": 1, "delta": 0.1, "by": "ward", "most_groups": 0}, "most_groups must be"),
+        ({"epsilon": 1, "delta": 0.1, "by": "ward", "most_groups": True}, "most_groups must be"),
+        ({"epsilon": 1, "people": 3}, "is secret"),
+        ({"epsilon": 1, "neighbors": "replace", "people": -1}, "declare it as people"),
         ({"epsilon": 1, "delta": 0.1, "by": "ward", "select": 2}, "select must be"),
         ({"epsilon": 1, "request": "x"}, "needs a ledger"),
         ({"epsilon": 1, "epsilon_column": "ward", "budgets": ["1"]}, "replace"),
         ({"epsilon_column": "ward", "budgets": ["1"], "neighbors": "replace", "delta": "0.1"}, "leave those out"),
-        ({"epsilon_column": "ward", "budgets": [], "neighbors": "replace"}, "budgets must list"),
+        ({"epsilon_column": "ward", "budgets": [], "neighbors": "replace"}, "budgets must be 1 to 16"),
         ({"budgets": ["1"], "epsilon": 1}, "epsilon_column"),
         ({"epsilon": 1, "unit": "persn"}, "no column persn"),
         ({"epsilon": 1, "where": "ward =="}, "expected"),
@@ -415,16 +593,71 @@ def test_the_command_says_nothing_secret(tmp_path):
 
 
 def test_the_command_says_what_is_recorded_and_what_is_left(tmp_path):
-    """Without a ledger it says that nobody keeps account, and a plan says what is left in the budget."""
+    """Without a ledger it says that nothing was charged, and a plan says what is left in the budget."""
     path, book = tmp_path / "survey.csv", str(tmp_path / "budget.db")
     frame().to_csv(path, index=False)
     asked = ["ask", str(path), "majority(support)", "-e", "0.5"]
-    assert "Not recorded: without --ledger" in _command(*asked).stdout
+    assert "Cost: ε = 0.5, not charged to any ledger." in _command(*asked).stdout
     _command("budget", "init", book, "--epsilon", "1")
     assert "Left in the budget of default: ε = 1" in _command(*asked, "--plan", "--ledger", book).stdout
     assert _command(*asked, "--plan", "--ledger", book, "--scope", "typo").returncode == 2
-    assert "Not recorded" not in _command(*asked, "--ledger", book, "--request", "poll").stdout
+    paid = _command(*asked, "--ledger", book, "--request", "poll").stdout
+    assert "Cost: ε = 0.5, charged as request poll. Left in the budget: ε = 0.5." in paid
+    assert (
+        "Cost: nothing, request poll was answered before."
+        in _command(*asked, "--ledger", book, "--request", "poll").stdout
+    )
     assert "poll" in _command("budget", "history", book).stdout
+
+
+def test_the_command_prints_little_unless_asked(tmp_path):
+    """Question, answer, one sentence on accuracy, the cost, and warnings; the rest with --details."""
+    path = tmp_path / "survey.csv"
+    frame(yes=400, no=20).to_csv(path, index=False)
+    asked = ["ask", str(path), "majority(support)", "-e", "2"]
+    little, much = _command(*asked).stdout, _command(*asked, "--details").stdout
+    words = " ".join(little.split())
+    assert words.startswith(
+        "Do more rows say yes than no in support? (a tie is a no) yes If 5 or more people would have"
+    )
+    assert "right with probability 99.9 % or more; if only one, 88 %. Cost: ε = 2, not charged" in words
+    assert "Note: each row counts as one person" in words
+    assert len(little.splitlines()) <= 10
+    hidden = ("Method:", "Neighbours:", "Certificate", "randomized response")
+    assert [part in little for part in hidden] == [False] * 4
+    assert [part in much for part in hidden] == [True] * 4
+
+
+def test_what_is_printed_depends_on_the_answer_and_on_nothing_else_of_the_rows(tmp_path):
+    """Two data sets far apart, with an ε at which both are answered yes: not a character differs."""
+    path, printed = tmp_path / "survey.csv", set()
+    for yes in (300, 9000):
+        frame(yes=yes, no=20).to_csv(path, index=False)
+        printed.add(_command("ask", str(path), "majority(support)", "-e", "5", "--details").stdout)
+    assert len(printed) == 1
+
+
+def test_a_plan_says_that_the_budget_has_too_little_left(tmp_path):
+    """In the terms of the budget: one against replacing people is charged twice."""
+    data, book = frame(), Ledger(tmp_path / "b.db", 1, protects=Protection(neighbors="replace", people=30))
+    options = {"neighbors": "add-remove", "ledger": book}
+    assert plan(data, "majority(support)", epsilon="0.5", **options).refused == ""
+    over = plan(data, "majority(support)", epsilon="0.6", **options)
+    assert "not enough privacy is left. ε: spent 0, asked 1.2, left 1 of 1" in over.refused
+    assert "two steps are charged" in over.warnings[-1]
+    assert book.history() == []
+    path = tmp_path / "survey.csv"
+    data.to_csv(path, index=False)
+    shown = _command("ask", str(path), "majority(support)", "-e", "2", "--plan", "--ledger", str(tmp_path / "b.db"))
+    assert "This request would be refused" in shown.stdout
+
+
+def test_a_declared_column_that_the_data_lack_is_said_to_be_declared(tmp_path):
+    """The asker named no column, so the message says where the name comes from."""
+    book = Ledger(tmp_path / "b.db", 1, protects=Protection(unit="id"))
+    with pytest.raises(ParameterError, match="the ledger declares that the column 'id' identifies people"):
+        ask(frame(), "majority(support)", epsilon=1, ledger=book)
+    assert book.history() == []
 
 
 def test_the_command_in_full(tmp_path):
@@ -464,7 +697,8 @@ def test_a_certain_answer_is_free_with_personal_budgets_too():
     """Nine of five can never say yes."""
     data = frame(yes=5, no=0, budget=["1"] * 5)
     options = {"epsilon_column": "budget", "budgets": ["1"], "neighbors": "replace"}
-    assert plan(data, "threshold(support == 'yes', at_least=9)", **options).epsilon == "0"
+    declared = {**options, "budgets": {"1": 5}}
+    assert plan(data, "threshold(support == 'yes', at_least=9)", **declared).epsilon == "0"
     assert ask(data, "threshold(support == 'yes', at_least=9)", **options).value == "no"
     strangers = {**options, "budgets": ["2"]}
     assert ask(data, "threshold(support == 'yes', at_least=0)", **strangers).value == "yes"

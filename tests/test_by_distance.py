@@ -64,15 +64,13 @@ def test_designs_by_distance_equal_the_extension_and_the_pullback(pair, seed):
 
 
 @pytest.mark.parametrize("seed", range(15))
-def test_per_edge_designs_equal_the_extension(seed):
-    """With a budget for each edge, the balance is that of the strictest boundary edge, and the rest is extended."""
+def test_per_edge_designs_are_the_fair_optimum(seed):
+    """With a budget for each edge there is no distance any more, and truths are those of the definition."""
     rng = np.random.default_rng([2, seed])
     case = strategies.random_case(rng)
     graph = case.graph
-    crossing = [budget for edge, budget in case.mapping.items() if case.codes[edge[0]] != case.codes[edge[1]]]
-    alpha = min(budget.balance[0] for budget in crossing)
     mechanism = balanced(graph, case.privacy)
-    expected = naive.extension(*case.walked, case.codes, _fixed(graph, alpha, alpha))
+    expected = naive.fair(*case.walked, case.codes, [budget.balance[0] for budget in case.mapping.values()])
     np.testing.assert_allclose(mechanism.table[:, 0], expected, atol=1e-12, rtol=0)
     assert verify(mechanism, graph, case.privacy).private
 

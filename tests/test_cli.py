@@ -105,7 +105,7 @@ def test_gaussian_and_profile(tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["design", "majority:5"], "no privacy is given"),
+        (["design", "majority:5"], "--epsilon is missing"),
         (["design", "majority:5", "-e", "nan"], "epsilon must be"),
         (["design", "majority:5", "-e", "-1"], "epsilon must be a number in [0, 700]"),
         (["design", "majority:5", "-e", "1", "-d", "1"], "delta must be a number in [0, 1)"),
@@ -120,8 +120,8 @@ def test_gaussian_and_profile(tmp_path):
         (["design", "majority:5", "-e", "1", "--truth", "0.99,0.99"], "no private mechanism"),
         (["design", "majority:5", "-e", "1", "--truth", "high"], "two probabilities"),
         (["design", "majority:5", "-e", "1", "--at", "77"], "77 is not a vertex"),
-        (["design", "majority:5", "-e", "1", "--at", "2", "--maximize", "truth"], "--maximize does not go together"),
-        (["design", "votes:3,3", "-e", "1", "--truth", "0.8,0.5"], "--truth does not go together with orders"),
+        (["design", "majority:5", "-e", "1", "--at", "2", "--maximize", "truth"], "--maximize cannot be combined"),
+        (["design", "votes:3,3", "-e", "1", "--truth", "0.8,0.5"], "--truth cannot be combined with orders"),
         (["design", "majority:5", "-e", "1", "--engine", "flint"], "--engine must be local or spark"),
         (["design", "majority:5", "-e", "1", "--master", "yarn"], "--master needs --engine spark"),
         (["ask", "x.csv", "majority(x)", "-e", "1", "-o", "folder"], "--output is for --engine spark"),
@@ -188,10 +188,10 @@ def test_an_interrupted_command_ends_with_status_130(monkeypatch):
     def interrupted(*_):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("tinct.graphs.specs.from_spec", interrupted)
+    monkeypatch.setattr("tinct.graphs.builders.from_spec", interrupted)
     done = CliRunner().invoke(app, ["design", "majority:5", "-e", "1"])
     assert done.exit_code == 130
-    assert "written whole or not at all" in done.stderr
+    assert "no file was left half-written" in done.stderr
 
 
 def test_an_interrupt_while_loading_is_quiet(tmp_path):
@@ -221,8 +221,6 @@ def test_a_certificate_that_cannot_be_is_refused_before_anything_is_charged(tmp_
     data.write_text("x\nyes\nno\n")
     tinct("budget", "init", book, "-e", "1")
     asked = ("-e", "1", "--ledger", book, "--certificate")
-    said = tinct("ask", data, "mode(x, categories=['yes', 'no'])", *asked, tmp_path / "c.json", status=2).stderr
-    assert "yes/no questions" in said
     for target, words in (("no/c.json", "there is no folder"), ("c.csv", "must end in .json"), ("rows.csv", "is read")):
         assert words in tinct("ask", data, "majority(x)", *asked, tmp_path / target, status=2).stderr
     by = ("ask", data, "majority(x)", "--by", "x", *asked, tmp_path / "c.json")
@@ -233,6 +231,76 @@ def test_a_certificate_that_cannot_be_is_refused_before_anything_is_charged(tmp_
     assert json.loads(tinct("budget", "history", book, "--json").stdout)["entries"] == []
 
 
+@pytest.mark.parametrize(
+    ("question", "more"),
+    [
+        ("majority(x)", ()),
+        ("exists(x == yes)", ("-d", "1e-6")),
+        ("mode(x, categories=['yes', 'no', 'perhaps'])", ()),
+        ("mode(x, categories=['yes', 'no', 'perhaps'])", ("--neighbors", "replace", "--people", "8")),
+        ("mode(x, categories=['yes', 'no'], rest='no')", ("--neighbors", "replace", "--people", "8")),
+        ("majority(x)", ("--neighbors", "replace", "--epsilon-column", "x", "--budgets", "1=3,2=5")),
+    ],
+)
+def test_what_ask_calls_proved_can_be_checked_by_others(question, more, tmp_path):
+    """The id that is printed is the id of the file, which the library proves again and the checker without it."""
+    data, path = tmp_path / "rows.csv", tmp_path / "c.json"
+    data.write_text("x\n" + 'yes\nno\nyes\n""\n' * 2)
+    more = more if "--budgets" in more else ("-e", "1", *more)
+    asked = tinct("ask", data, question, *more, "--certificate", path, "--json").stdout
+    fields = json.loads(path.read_text(encoding="utf-8"))
+    proof = json.loads(tinct("verify", path, "--exact", "--json").stdout)
+    assert json.loads(asked)["certificate"] == fields["digest"] == proof["certificate"]
+    assert fields["question"] == proof["question"] == json.loads(asked)["question"]
+    assert fields["neighbors"] == ("replace" if "--neighbors" in more else "add-remove")
+    checker = Path(__file__).parent.parent / "tools" / "check_certificate.py"
+    done = subprocess.run([sys.executable, "-I", "-S", checker, path], capture_output=True, text=True, check=False)
+    assert done.stdout.startswith("PRIVATE"), done.stderr
+    planned = tinct("ask", data, question, *more, "--plan", "--certificate", tmp_path / "p.json").stdout
+    assert f"Certificate {fields['digest'][:16]}: verified" in planned
+    assert (tmp_path / "p.json").read_bytes() == path.read_bytes()
+
+
+def test_a_graph_in_pieces_is_said_to_be_one_everywhere(tmp_path):
+    """design, verify and release say in how many pieces the graph is, and that nothing is promised between them."""
+    graph, path = tmp_path / "apart.csv", tmp_path / "c.json"
+    graph.write_text("source,target,source_color,target_color\na,b,no,yes\nc,d,no,yes\n")
+    tinct("design", graph, "-e", "1", "--disconnected", "--certificate", path)
+    meaning = "in 2 pieces, and nothing is promised between datasets of different pieces"
+    shown = tinct("verify", path, "--exact").stdout
+    assert meaning in shown
+    assert f"for the graph {graph}; neighbours: the edges of this graph" in shown
+    assert json.loads(tinct("verify", path, "--exact", "--json").stdout)["pieces"] == 2
+    assert meaning in tinct("release", path, "--at", "a").stderr
+    assert json.loads(tinct("release", path, "--at", "a", "--json").stdout)["pieces"] == 2
+    tinct("design", "majority:5", "-e", "1", "--certificate", path)
+    assert "pieces" not in tinct("verify", path, "--exact").stdout + tinct("release", path, "--at", "3").stderr
+
+
+def test_a_wrong_certificate_of_the_mode_is_a_check_that_failed(tmp_path):
+    """Status 1 with the move; a draw from it is for ask, not for release."""
+    data, path = tmp_path / "rows.csv", tmp_path / "c.json"
+    data.write_text("x\na\nb\na\n")
+    tinct("ask", data, "mode(x, categories=['a', 'b'])", "-e", "1", "--neighbors", "replace", "--certificate", path)
+    assert "'tinct ask' draws from it" in tinct("release", path, "--at", "3", status=2).stderr
+    fields = json.loads(path.read_text(encoding="utf-8"))
+    fields["rows"][-1] = [str(int(fields["denominator"]) - 1), "1"]
+    path.write_text(json.dumps(fields), encoding="utf-8")
+    assert "broken move" in tinct("verify", path, "--exact", status=1).stdout
+    proof = json.loads(tinct("verify", path, "--json", status=1).stdout)
+    assert (proof["private"], len(proof["witness"]["before"])) == (False, 2)
+
+
+def test_text_of_a_certificate_cannot_play_tricks_with_a_terminal(tmp_path):
+    """Control characters in the question are replaced."""
+    from tinct import Privacy, exact
+
+    path = tmp_path / "c.json"
+    exact.line(Privacy(1), bits=8).about("a\x1b[2Jb\u202e", "c\x07").to_json(path)
+    shown = tinct("verify", path, "--exact").stdout
+    assert "for a�[2Jb�; neighbours: c�" in shown
+
+
 def test_an_answer_is_shown_before_its_certificate_is_written(tmp_path):
     """What every dataset has for an answer needs no table, so none is written: the answer stands."""
     data = tmp_path / "rows.csv"
@@ -240,7 +308,7 @@ def test_an_answer_is_shown_before_its_certificate_is_written(tmp_path):
     asked = ("ask", data, "threshold(x == yes, at_least=0)", "-e", "1", "--json")
     done = tinct(*asked, "--certificate", tmp_path / "c.json", status=2)
     assert json.loads(done.stdout)["answer"] == "yes"
-    assert "no file was written" in done.stderr
+    assert "nothing to certify, no file was written" in done.stderr
     assert not (tmp_path / "c.json").exists()
 
 
@@ -315,7 +383,7 @@ def test_design_says_that_the_budgets_of_a_file_are_not_used(tmp_path):
     """--epsilon replaces the budgets along the edges, and does not do so in silence."""
     done = tinct("design", COUNCIL, "-e", "1", "--json")
     assert json.loads(done.stdout)["file_budgets_used"] is False
-    assert "budgets of its own, which are not used: leave out --epsilon" in done.stderr
+    assert "are not used: leave out --epsilon" in done.stderr
     done = tinct("design", COUNCIL, "--json")
     assert (json.loads(done.stdout)["file_budgets_used"], done.stderr) == (True, "")
     assert "file_budgets_used" not in json.loads(tinct("design", "majority:5", "-e", "1", "--json").stdout)
@@ -413,7 +481,7 @@ def test_no_input_is_written_over(tmp_path):
         ("design", graph, "-o", graph),
         ("design", "majority:5", "-e", "1", "--fix", graph, "-o", graph),
     ):
-        assert "this file is read, and would be written over" in tinct(*line, status=2).stderr
+        assert "this file is read and would be overwritten" in tinct(*line, status=2).stderr
     target = tmp_path / "m.json"
     error = tinct("design", graph, "-o", target, "--certificate", target, status=2).stderr
     assert "two results would be written to this file" in error
@@ -426,7 +494,7 @@ def test_wide_tables_of_randomisers_are_not_shown():
     line = ["local", "design", "-e", "1", "--mechanism", "geometric", "--symbols"]
     shown = tinct(*line, "1,2,3,4,5,6,7,8").stdout
     assert "too large" not in shown
-    assert "too large to be shown: --output writes" in tinct(*line, "1,2,3,4,5,6,7,8,9").stdout
+    assert "too large to show: --output writes" in tinct(*line, "1,2,3,4,5,6,7,8,9").stdout
 
 
 def test_a_wrong_certificate_is_a_check_that_failed(tmp_path):
@@ -442,7 +510,7 @@ def test_a_wrong_certificate_is_a_check_that_failed(tmp_path):
         assert "edge (1, 0)" in shown
     proof = json.loads(tinct("verify", path, "--exact", "--json", status=1).stdout)
     assert (proof["private"], proof["witness"]["edge"]) == (False, ["1", "0"])
-    assert "brings its graph and budgets" in tinct("verify", path, "-e", "1", status=2).stderr
+    assert "contains its graph and budgets" in tinct("verify", path, "-e", "1", status=2).stderr
     path.write_text("{}", encoding="utf-8")
     tinct("verify", path, "--exact", status=2)
     for line in (("verify", mechanism, "--exact"), ("release", mechanism, "--at", "3")):

@@ -24,13 +24,15 @@ from typer.main import get_command
 
 import tinct
 from tinct.cli import main
-from tinct.local.files import read_mechanism
+from tinct.local.mechanism_files import read_mechanism
+from tinct.questions.modes import ModeCertificate
 
 if TYPE_CHECKING:
     from types import ModuleType
 
 ROOT = Path(__file__).parent.parent
 DOCS = ROOT / "docs"
+TOOLS = ROOT / "tools"
 PAGES = sorted(DOCS.rglob("*.md"))
 README = ROOT / "README.md"
 LINKED = [*PAGES, README, *(ROOT / f"{name}.md" for name in ("CHANGELOG", "CONTRIBUTING", "SECURITY"))]
@@ -115,6 +117,15 @@ def test_every_command_on_a_page_runs_and_prints_what_the_page_shows(
             assert fits, f"{step.command}\n{checker.output_difference(example, output, flags)}"
 
 
+def test_the_measurements_of_the_readme_are_rows_of_the_results() -> None:
+    """Five of them, word for word."""
+    bench = README.read_text(encoding="utf-8").partition("<!-- bench -->")[2].partition("<!-- /bench -->")[0]
+    rows = [line for line in bench.splitlines() if line.startswith("| ")][2:]
+    results = (ROOT / "benchmarks" / "RESULTS.md").read_text(encoding="utf-8").splitlines()
+    assert len(rows) == 5
+    assert set(rows) <= set(results)
+
+
 def test_there_are_commands_to_run() -> None:
     """Tutorials are about commands; a change of the pattern must not empty the test above."""
     assert sum(len(steps(page)) for page in WITH_COMMANDS) >= 40
@@ -156,7 +167,7 @@ def test_every_file_that_the_format_page_shows_can_be_read(tmp_path: Path) -> No
         suffix = {"json": ".json", "xml": ".graphml"}.get(language, ".csv")
         path = tmp_path / f"example{suffix}"
         path.write_text(body, encoding="utf-8")
-        kind = re.search(r'"schema": "tinct/(\w+)@1"', body)
+        kind = re.search(r'"schema": "tinct/([\w-]+)@[12]"', body)
         first = kind[1] if kind else body.partition(",")[0] if language == "text" else language
         seen.add(first)
         if first in ("graph", "xml", "source"):
@@ -165,13 +176,15 @@ def test_every_file_that_the_format_page_shows_can_be_read(tmp_path: Path) -> No
             assert tinct.Mechanism.from_json(path).outputs == ("no", "yes")
         elif first == "certificate":
             assert tinct.exact.Certified.from_json(path).denominator == 300
+        elif first == "mode-certificate":
+            assert ModeCertificate.from_json(path).categories == ("checkup", "injury")
         elif first == "local":
             assert read_mechanism(path).symbols == ("car", "bus")
         elif language == "json":
             assert json.loads(body)
         else:
             assert {line.count(",") for line in body.splitlines()} == {body.partition("\n")[0].count(",")}
-    assert seen >= {"graph", "xml", "source", "mechanism", "certificate", "local", "vertex", "json"}
+    assert seen >= {"graph", "xml", "source", "mechanism", "certificate", "mode-certificate", "local", "vertex", "json"}
 
 
 def test_the_names_of_the_architecture_page_are_all_there_and_all_exist() -> None:
@@ -249,7 +262,7 @@ def test_an_example_in_the_help_works_if_its_files_are_there(
         parse(shlex.split(line)[1:])
         return
     code, output = run_here(shlex.split(line))
-    missing = "there is no such file" in output or "there is no ledger" in output
+    missing = any(part in output for part in ("there is no such file", "there is no ledger", "the host is not known"))
     assert code == 0 or missing, f"{line}\n{output}"
 
 
@@ -284,16 +297,58 @@ def test_every_link_leads_to_a_file_and_a_heading(page: Path) -> None:
             assert anchor in anchors(file), f"{target}: there is no such heading"
 
 
+# the site
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("site")
+    command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet", "--site-dir", str(folder)]
+    ended = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert ended.returncode == 0, ended.stderr
+    return folder
+
+
+def test_the_site_builds_and_loads_nothing_from_elsewhere(site: Path) -> None:
+    """No script, style, font or picture has an address on another server."""
+    loaded = re.compile(r"<(?:script|img|iframe|source|link)\b[^>]*\s(?:src|href)=\"?(?:https?:)?//")
+    pages = [page for page in site.rglob("*.html") if page.name != "404.html"]
+    assert len(pages) == len(PAGES)
+    for page in pages:
+        assert loaded.findall(page.read_text(encoding="utf-8")) == [], page
+    for sheet in site.rglob("*.css"):
+        assert not re.search(r"url\(\"?(https?:)?//|@import", sheet.read_text(encoding="utf-8")), sheet
+
+
+def test_every_formula_is_set(site: Path) -> None:
+    """Nothing of the LaTeX is left on a page, and the pages of mathematics have formulas."""
+    for page in site.rglob("*.html"):
+        text = page.read_text(encoding="utf-8")
+        assert "arithmatex" not in text, page
+        prose = re.sub(r"<(pre|code|script|style)\b.*?</\1>", "", text, flags=re.DOTALL)
+        assert not re.search(r"\$|\\(le|ge|delta|varepsilon|frac)\b", prose), page
+    assert (site / "theory.html").read_text(encoding="utf-8").count("<math") >= 500
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_every_drawing_has_a_twin_for_the_dark(page: Path) -> None:
+    """Drawings come in both themes; the page shows the one that fits."""
+    found = re.findall(r"!\[([^\]]*)\]\(([^)#]+\.svg)(#\S+)?\)", page.read_text(encoding="utf-8"))
+    light, dark = found[::2], found[1::2]
+    assert [(text, name.replace(".svg", "-dark.svg"), "#only-dark") for text, name, _ in light] == dark
+    assert all(shown == "#only-light" for _, _, shown in light)
+
+
 # the reference
 
 
 @pytest.fixture(scope="module")
 def generator() -> Any:
-    sys.path.insert(0, str(DOCS))
+    sys.path.insert(0, str(TOOLS))
     try:
         return import_module("make_reference")
     finally:
-        sys.path.remove(str(DOCS))
+        sys.path.remove(str(TOOLS))
 
 
 def headings(name: str) -> set[str]:
@@ -335,12 +390,12 @@ def test_every_command_is_in_the_reference() -> None:
 
 
 def test_the_reference_is_what_the_docstrings_say_now(generator: Any) -> None:
-    """If this fails, run ``python docs/make_reference.py`` and commit what it writes."""
+    """If this fails, run ``python tools/make_reference.py`` and commit what it writes."""
     pages = generator.pages()
     folder = DOCS / "reference"
     assert {path.name for path in folder.glob("*.md")} == set(pages)
     stale = [name for name, text in pages.items() if (folder / name).read_text(encoding="utf-8") != text]
-    assert stale == [], "run python docs/make_reference.py"
+    assert stale == [], "run python tools/make_reference.py"
 
 
 def test_the_reference_does_not_depend_on_the_moment(generator: Any) -> None:

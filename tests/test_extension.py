@@ -33,8 +33,8 @@ from tinct import (
     personalized,
     verify,
 )
-from tinct._kernels import heap, propagate
-from tinct.binary import single
+from tinct._kernels import propagation
+from tinct.binary import one_row
 from tinct.graphs import Budget, EdgeClasses
 
 GOLDEN = json.loads((Path(__file__).parent / "golden.json").read_text())
@@ -358,7 +358,7 @@ def test_dense_budgets_agree_with_classes_and_twin(seed, least):
 def test_rounds_or_heap(epsilons, deltas, value, kernel, monkeypatch):
     """Steps of similar length go in rounds, others through the heap, and both give the mechanism of the twin."""
     used = []
-    for module, name in ((propagate, "by_rounds"), (heap, "by_heap")):
+    for module, name in ((propagation, "by_rounds"), (propagation, "by_heap")):
         run = getattr(module, name)
         monkeypatch.setattr(module, name, lambda *given, run=run, name=name: used.append(name) or run(*given))
     edges = [(v, v + 1) for v in range(9)] + [(v, v + 2) for v in range(8)]
@@ -601,7 +601,7 @@ def test_least_without_a_vertex_is_refused():
 
 def test_a_search_that_leads_nowhere_is_given_up(monkeypatch):
     """Without a useful ``least`` the search is bounded, and the error says what would help."""
-    monkeypatch.setattr(single, "MAX_VISITED", 1000)
+    monkeypatch.setattr(one_row, "MAX_VISITED", 1000)
     cube = _Cube(200)
     with pytest.raises(ParameterError, match="give a larger least"):
         extend(cube.graph, Privacy(1), lambda v: 0.3 if v.bit_count() == 101 else None, at=_votes(90))

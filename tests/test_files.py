@@ -31,8 +31,8 @@ from tinct import (
     graphs,
 )
 from tinct.graphs import EdgeClasses, GraphFile
-from tinct.graphs.files import read_fixed, read_rows
-from tinct.mechanism.files import read_mechanism, read_table, write_table
+from tinct.graphs.formats.graph_files import read_fixed, read_rows
+from tinct.mechanism.table_files import read_mechanism, read_table, write_table
 from tinct.privacy import Amount
 
 if TYPE_CHECKING:

@@ -21,7 +21,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tinct import FileError, sources
-from tinct.local import streams
+from tinct.local import answers_and_reports
 
 EXAMPLES, SLOW_EXAMPLES = 60, 8
 ROOT = Path(__file__).parent.parent
@@ -146,10 +146,10 @@ def test_types_that_arrow_does_not_know_are_a_file_error(tmp_path):
         except FileError:
             refused += 1
     assert refused > 20
-    assert list(streams.read_reports(_written(path, good)))
+    assert list(answers_and_reports.read_reports(_written(path, good)))
 
 
-@pytest.mark.parametrize("suffix", [".csv", ".tsv", ".jsonl"])
+@pytest.mark.parametrize("suffix", [".csv", ".tsv"])
 @pytest.mark.parametrize("data", [b"\xef\xbb\xbf", b"\xef\xbb\xbf\n \n", "\x1c\u2003".encode()])
 def test_a_file_of_blanks_is_empty(suffix, data, tmp_path):
     """A byte order mark alone, or blanks of any kind, are no table: the file is empty."""

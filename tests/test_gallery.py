@@ -20,8 +20,8 @@ from gallery.__main__ import main  # noqa: E402
 from gallery.exhibits import PAPERS  # noqa: E402
 from gallery.page import EXHIBITS, file_names, page  # noqa: E402
 
-from tinct import Privacy, graphs, local, rainbow, verify  # noqa: E402
-from tinct.plots.saving import render  # noqa: E402
+from tinct import Privacy, balanced, graphs, local, rainbow, verify  # noqa: E402
+from tinct.plots.figure_files import render  # noqa: E402
 
 GALLERY = ROOT / "docs" / "gallery"
 GOLDEN = json.loads((Path(__file__).parent / "golden.json").read_text())
@@ -187,6 +187,7 @@ def test_heterogeneous_1_states_what_is_drawn() -> None:
         assert verify(mechanism, mechanism.graph, mechanism.privacy).private
     assert left.probability("111", "blue") == pytest.approx(0.834, abs=5e-4)
     assert middle.probability("111", "blue") == pytest.approx(0.631, abs=5e-4)
+    assert balanced(middle.graph, middle.privacy).probability("111", "blue") == pytest.approx(0.834, abs=5e-4)
     text = next(exhibit.text for exhibit in EXHIBITS if exhibit.name == "heterogeneous-1")
     assert "0.834" in text
     assert "0.631" in text

@@ -14,8 +14,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from tinct import DatasetGraph, Mechanism, Privacy, ask, balanced, exact, graphs, html, local, majority, verify
-from tinct.asking.asking import plan
+from tinct import DatasetGraph, Mechanism, Privacy, ask, balanced, exact, graphs, local, majority, notebook, verify
+from tinct.asking._ask import plan
 
 EVIL = ("<script>alert(1)</script>", '"><img src=x onerror=alert(1)>', "&lt;b&gt;\u202e\x00'")
 TAGS = {"div", "p", "strong", "table", "thead", "tbody", "tr", "th", "td", "img"}
@@ -168,6 +168,6 @@ def test_the_page_of_a_verdict_says_what_it_found():
 def test_text_is_cut_to_a_length():
     """A name of a million characters is not a page of a million characters."""
     graph = DatasetGraph([("a" * 10**6, "b")], {"a" * 10**6: "x", "b": "y"})
-    page = Page(html.of_certified(exact.certify(balanced(graph, Privacy(1)))))
+    page = Page(notebook.of_certified(exact.certify(balanced(graph, Privacy(1)))))
     assert len(page.text) < 2_000
     assert "aaa…" in page.text

@@ -14,16 +14,17 @@ from hypothesis import strategies as st
 
 import naive
 import strategies
-from tinct._kernels import cells, checks, grid, heap, levels, prefixes, propagate
+from tinct import extend
+from tinct._kernels import best_cells, breadth_first, checks, fair_search, grid_paths, prefixes, propagation
 from tinct._kernels.compiling import kernel
 
-FREE, FIXED = 2, propagate.FIXED
+FREE, FIXED = 2, propagation.FIXED
 # every kernel that settles vertices, and every way in which edges can find their parameters
 SETTLING = {
-    "one for all": propagate.by_rounds,
-    "by class": propagate.by_rounds,
-    "by edge": propagate.by_rounds,
-    "heap": heap.by_heap,
+    "one for all": propagation.by_rounds,
+    "by class": propagation.by_rounds,
+    "by edge": propagation.by_rounds,
+    "heap": propagation.by_heap,
 }
 
 
@@ -72,11 +73,12 @@ class Arrays:
         dense = (self.gains[self.classes], self.shifts[self.classes])
         starts = self.source_keys if starts is None else starts
         window = window or (float(self.gains.min(initial=1e9)), float(self.shifts.min(initial=1.0)))
+        free = (2**62, np.zeros(1, np.int64))  # no limit on the work
         arguments = {
-            "one for all": (*start, starts, None, None, self.gains, self.shifts, self.probit, *window),
-            "by class": (*start, starts, self.classes, None, self.gains, self.shifts, self.probit, *window),
+            "one for all": (*start, starts, None, None, self.gains, self.shifts, self.probit, *window, *free),
+            "by class": (*start, starts, self.classes, None, self.gains, self.shifts, self.probit, *window, *free),
             "by edge": (
-                *start, starts, None, self.epsilons[self.classes], np.ones(1), dense[1], self.probit, *window
+                *start, starts, None, self.epsilons[self.classes], np.ones(1), dense[1], self.probit, *window, *free
             ),
             "heap": (*start, *dense, self.probit),
         }[name]  # fmt: skip
@@ -129,7 +131,7 @@ def test_every_kernel_is_tested_here():
     """Whoever adds a kernel adds its twin to this file."""
     found = {
         name
-        for module in (cells, checks, grid, heap, levels, prefixes, propagate)
+        for module in (best_cells, checks, fair_search, grid_paths, propagation, breadth_first, prefixes)
         for name, one in vars(module).items()
         if isinstance(one, kernel)
     }
@@ -145,6 +147,10 @@ def test_every_kernel_is_tested_here():
         "component_labels",
         "least_units",
         "upper_units",
+        "balance_levels",  # these four have theirs in test_fair_optimum.py
+        "fair_by_rounds",
+        "fair_by_heap",
+        "fair_units",
         "best_split",  # its twin is in test_local.py, beside the linear program
     }
     assert found == {"by_rounds", "by_heap", *others}
@@ -173,15 +179,15 @@ def test_other_kernels_agree_exactly_compiled_and_plain():
         case = _random(seed, hitting=seed % 3 > 0, extreme=seed % 2 == 0)
         rows = (case.indptr, case.indices)
         for one, arguments in (
-            (levels.boundary_levels, (*rows, case.codes)),
-            (levels.component_labels, rows),
+            (breadth_first.boundary_levels, (*rows, case.codes)),
+            (breadth_first.component_labels, rows),
             (checks.missed_entry, (*rows, case.state, case.keys)),
             (checks.asymmetry, (*rows, *(rng.choice([0.0, 1.0], (2, len(case.indices))).view(np.uint64)))),
         ):
             with np.errstate(all="ignore"):  # asymmetry counts modulo 2^64
                 np.testing.assert_array_equal(one.plain(*arguments), one.compiled(*arguments))
-        keys = rng.choice([0.0, 1e-320, 1.0, propagate.HIGHEST, np.inf], case.case.n)
-        distance = levels.boundary_levels.plain(*rows, case.codes)
+        keys = rng.choice([0.0, 1e-320, 1.0, propagation.HIGHEST, np.inf], case.case.n)
+        distance = breadth_first.boundary_levels.plain(*rows, case.codes)
         right, wrong = rng.random((2, 2, int(distance.max()) + 2))
         tables = np.empty((4, case.case.n, 2))
         with np.errstate(all="ignore"):
@@ -198,7 +204,7 @@ def test_other_kernels_agree_exactly_compiled_and_plain():
                     case.chosen,
                     layout,
                     case.classes,
-                    np.log(gains) if layout == propagate.DENSE else gains,
+                    np.log(gains) if layout == propagation.DENSE else gains,
                     shifts,
                     False,
                     1e-9,
@@ -207,10 +213,10 @@ def test_other_kernels_agree_exactly_compiled_and_plain():
 
 
 def _layouts(case):
-    yield propagate.CLASSES, case.gains, case.shifts
-    yield propagate.DENSE, case.gains[case.classes], case.shifts[case.classes]
+    yield propagation.CLASSES, case.gains, case.shifts
+    yield propagation.DENSE, case.gains[case.classes], case.shifts[case.classes]
     if len(case.gains) == 1:
-        yield propagate.UNIFORM, case.gains, case.shifts
+        yield propagation.UNIFORM, case.gains, case.shifts
 
 
 # twins
@@ -225,9 +231,9 @@ def test_levels_and_components_equal_their_twins():
         codes = rng.integers(0, 3, n).tolist()
         graph = strategies.Case(n, edges, [0] * n, [], []).graph
         rows = (graph.indptr, graph.indices)
-        found = levels.boundary_levels.plain(*rows, np.array(codes, np.int32))
+        found = breadth_first.boundary_levels.plain(*rows, np.array(codes, np.int32))
         assert found.tolist() == naive.boundary_distance(n, edges, codes)
-        assert levels.component_labels.plain(*rows).tolist() == naive.component_labels(n, edges)
+        assert breadth_first.component_labels.plain(*rows).tolist() == naive.component_labels(n, edges)
 
 
 def _probability(key):
@@ -362,7 +368,7 @@ class Work:
 
 def _work(case, name, window, monkeypatch):
     """The number of times that each free vertex is worked on; the look ahead does not count."""
-    monkeypatch.setattr(propagate, "_fetch", lambda *_: None)
+    monkeypatch.setattr(propagation, "_fetch", lambda *_: None)
     work = Work(case.indptr)
     case.indptr, rows = work, case.indptr
     case.settle(name, plain, window)
@@ -395,6 +401,40 @@ def test_a_vertex_is_worked_on_as_seldom_as_proved(kind, spread, monkeypatch):
     assert work.mean() < 2
 
 
+def test_rounds_give_up_before_they_are_quadratic():
+    """A path whose leaves hang on edges with a δ just below the error there: looks stay in proportion to the graph."""
+    looks = []
+    for length in (250, 500, 1000):
+        path = [(v, v + 1) for v in range(length)]
+        leaves = [(v, length + v) for v in range(1, length + 1)]
+        epsilon, error = 0.02, [0.5 * math.exp(-0.02 * v) for v, _ in leaves]  # of the path without leaves
+        deltas = [0.0] * length + [each * (1 - 1e-9) for each in error]
+        case = strategies.Case(
+            2 * length + 1, path + leaves, [1] + [0] * (2 * length), [epsilon] * (2 * length), deltas
+        )
+        graph = case.graph
+        state = graph.coloring.codes.copy()
+        state[0] = FIXED
+        source = (np.zeros(1, np.int32), np.zeros(1, np.uint8), np.ones(1))  # the vertex 0, at odds of 1
+        shifts = np.array(deltas)[graph.edge_ids]
+        dense = np.full(len(shifts), epsilon)
+        work, limit = np.zeros(1, np.int64), 24 * (case.n + 4 * length)
+        keys = np.empty(case.n)
+        start = (graph.indptr, graph.indices)
+        with np.errstate(all="ignore"):
+            result = propagation.by_rounds.plain(
+                *start, state.copy(), keys, *source, np.ones(1), None, dense, np.ones(1), shifts, False,
+                math.exp(epsilon), 0.0, limit, work,
+            )  # fmt: skip
+            propagation.by_heap.plain(*start, state.copy(), keys, *source, np.exp(dense), shifts, False)
+        looks.append(work[0] / (case.n + 4 * length))
+        if length == 1000:
+            assert result == propagation.GAVE_UP
+        errors = extend(graph, case.privacy, {0: 0.5}).table[1:, 1]
+        np.testing.assert_allclose(errors, 1 / (1 + keys[1:]), rtol=1e-5)  # a leaf keeps 10⁻⁹ of the error beside it
+    assert max(looks) < 24 + 1
+
+
 def test_keys_that_fall_again_and_again_fit_into_the_heap(monkeypatch):
     """Entries that are out of date fill the room, are swept out, and the result is still exact.
 
@@ -405,7 +445,9 @@ def test_keys_that_fall_again_and_again_fit_into_the_heap(monkeypatch):
     budgets = {(0, v): 0.3 * v for v in ten} | {(v, w): 7 - 0.6 * v for v in ten for w in twenty}
     case = strategies.Case(31, list(budgets), [0] * 31, list(budgets.values()), [0.0] * len(budgets))
     sweeps = []
-    monkeypatch.setattr(heap, "_sweep", lambda *given, sweep=heap._sweep: sweeps.append(1) or sweep(*given))
+    monkeypatch.setattr(
+        propagation, "_sweep", lambda *given, sweep=propagation._sweep: sweeps.append(1) or sweep(*given)
+    )
     _, keys = Arrays(case, {0: 1e-6}).settle("heap", plain)
     expected = naive.region_bounds(case.n, case.edges, case.steps, case.codes, {0: 1e-6})
     np.testing.assert_allclose([_probability(key) for key in keys[1:]], expected[1:], rtol=1e-12)
@@ -429,13 +471,13 @@ def test_a_step_never_goes_back_and_never_exceeds_either_branch(key, epsilon, de
     if ulps is not None:
         key = (1 - delta) / (gain + delta) * (1 + ulps * 2.0**-52)
     with np.errstate(all="ignore"):
-        following = float(propagate.step(np.float64(key), gain, delta, False))
-    assert following >= min(key, propagate.HIGHEST) * (1 - 1e-14)
+        following = float(propagation.step(np.float64(key), gain, delta, False))
+    assert following >= min(key, propagation.HIGHEST) * (1 - 1e-14)
     before = Fraction(key) / (1 + Fraction(key))
     after = Fraction(following) / (1 + Fraction(following)) if following < math.inf else Fraction(1)
     slack = 1 + Fraction(1, 10**9)
     assert after <= (Fraction(gain) * before + Fraction(delta)) * slack
-    if following < propagate.HIGHEST or following == math.inf:
+    if following < propagation.HIGHEST or following == math.inf:
         assert 1 - before <= (Fraction(gain) * (1 - after) + Fraction(delta)) * slack
 
 
@@ -505,7 +547,7 @@ def test_worst_fixed_edge_has_the_largest_excess():
         worst = max(excess.values(), default=0.0)
         for layout, gains, shifts in _layouts(case):
             with np.errstate(all="ignore"):
-                logarithms = np.log(gains) if layout == propagate.DENSE else gains
+                logarithms = np.log(gains) if layout == propagation.DENSE else gains
                 found = checks.worst_fixed_edge.plain(
                     case.indptr, case.indices, case.state, case.codes, keys, case.chosen,
                     layout, case.classes, logarithms, shifts, False, 1e-9,
@@ -680,14 +722,14 @@ def test_wide_products_and_quotients_equal_those_of_python():
     with np.errstate(over="ignore"):
         for a in words:
             for b in words:
-                high, low = grid.product(np.uint64(a), np.uint64(b))
+                high, low = grid_paths.product(np.uint64(a), np.uint64(b))
                 assert int(high) << 64 | int(low) == a * b
         for divisor in divisors:
             for value in [*words, *(a * b for a, b in zip(words, reversed(words), strict=True))]:
                 for number in (value, max(divisor, 1) * 2**64 - 1 - value, value // max(divisor, 1) * divisor):
                     if divisor and 0 <= number < divisor << 64:
                         halves = np.uint64(number >> 64), np.uint64(number % 2**64)
-                        found = grid.quotient(*halves, np.uint64(divisor))
+                        found = grid_paths.quotient(*halves, np.uint64(divisor))
                         assert tuple(map(int, found)) == divmod(number, divisor)
 
 
@@ -711,8 +753,8 @@ def test_units_of_a_neighbour_equal_the_definition_plain_and_compiled():
         arguments = [np.uint64(number) for number in (up, down, shift, total)]
         tables = np.zeros((2, len(values)), np.uint64)
         with np.errstate(over="ignore"):
-            grid.upper_units.plain(values, *arguments, tables[0])
-        grid.upper_units.compiled(values, *arguments, tables[1])
+            grid_paths.upper_units.plain(values, *arguments, tables[0])
+        grid_paths.upper_units.compiled(values, *arguments, tables[1])
         expected = [_exact_upper(a, up, down, shift, total) for a in values.tolist()]
         assert tables[0].tolist() == expected
         assert tables[1].tolist() == expected
@@ -749,7 +791,7 @@ def test_least_units_equal_relaxation_plain_and_compiled():
             units = np.array(start, np.uint64)
             classes = numbers.astype(np.int32)[graph.edge_ids]
             with np.errstate(over="ignore"):
-                run(grid.least_units)(
+                run(grid_paths.least_units)(
                     graph.indptr, graph.indices, classes, ups, downs, shifts, units, np.uint64(total)
                 )  # fmt: skip
             assert units.tolist() == expected, seed

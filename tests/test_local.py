@@ -14,15 +14,14 @@ from scipy.optimize import linprog
 from typer.testing import CliRunner
 
 from tinct import FileError, ParameterError, local
-from tinct._kernels import cells as kernels
+from tinct._kernels import best_cells as kernels
 from tinct.cli.local import app
-from tinct.local import certificates, grouping
-from tinct.local.cells import best_cells, value_of
-from tinct.local.formulas import WORTH
-from tinct.local.inputs import Hypotheses, LocalBudget
-from tinct.local.order import Order
-from tinct.local.programs import filled
-from tinct.local.utilities import Utility
+from tinct.local import _optimal, likelihood_order
+from tinct.local._optimal import best_cells, value_of
+from tinct.local.column_programs import filled
+from tinct.local.divergences import WORTH, Utility
+from tinct.local.likelihood_order import Order
+from tinct.local.parameters import Hypotheses, LocalBudget
 
 GOLDEN = json.loads((Path(__file__).parent / "golden.json").read_text())["local"]
 INSTANCES = 520  # for the comparison with linear programs; every instance with two utilities
@@ -399,9 +398,9 @@ def test_merging_brackets_the_optimum(utility, epsilon):
         order = Order.of(Hypotheses.parse(p0, p1))
         exact = best_cells(order, budget, chosen).value
         for groups in (5, 30, 200):
-            places = grouping.coarse_order(order, groups)
+            places = likelihood_order.coarse_order(order, groups)
             assert best_cells(order.merged(places), budget, chosen).value <= exact * (1 + 1e-12)
-            assert best_cells(grouping.upper_order(order, places), budget, chosen).value >= exact * (1 - 1e-12)
+            assert best_cells(likelihood_order.upper_order(order, places), budget, chosen).value >= exact * (1 - 1e-12)
         merged = local.optimal(p0, p1, epsilon, utility, groups=200)
         assert merged.value <= exact * (1 + 1e-12)
         assert merged.upper_bound >= exact * (1 - 1e-12)
@@ -414,8 +413,8 @@ def test_upper_order_is_a_refinement():
     p0, p1 = rng.dirichlet(np.ones(300), 2)
     p0[:5], p1[5:9] = 0, 0
     order = Order.of(Hypotheses.parse(p0 / p0.sum(), p1 / p1.sum()))
-    places = grouping.coarse_order(order, 20)
-    upper = grouping.upper_order(order, places)
+    places = likelihood_order.coarse_order(order, 20)
+    upper = likelihood_order.upper_order(order, places)
     assert upper.p0.sum() == pytest.approx(1)
     assert upper.p1.sum() == pytest.approx(1)
     with np.errstate(divide="ignore"):
@@ -431,9 +430,7 @@ def test_ten_thousand_symbols_close_their_gap():
     assert mechanism.gap <= 1e-12 * mechanism.value
     order = Order.of(Hypotheses.parse(p0, p1))
     assert (
-        certificates.excess(
-            order.merged(np.arange(0, 10_001, 10)), mechanism.budget, Utility.parse("kl"), mechanism.value
-        )
+        _optimal.excess(order.merged(np.arange(0, 10_001, 10)), mechanism.budget, Utility.parse("kl"), mechanism.value)
         <= 1e-12
     )
 
@@ -678,7 +675,7 @@ def test_pure_probabilities_are_those_of_the_matrix(name):
     """How often a report supports its own symbol, and another one, counted from the matrix."""
     for k in (3, 6):
         mechanism = BUILD[name](k, 1.2)
-        own, other = mechanism.channel.pure
+        own, other = map(float, mechanism.randomiser.chances)
         matrix = mechanism.matrix
         raised = matrix > matrix.min() * (1 + 1e-9)
         if name == "unary encoding":  # here support is a bit of the output, not the raised symbol
@@ -696,13 +693,13 @@ def test_pure_probabilities_are_those_of_the_matrix(name):
 
 def test_hash_collisions_are_counted_exactly():
     """The chance that two symbols share a bucket, from all pairs (a, b), and never above 1/g."""
-    channel = local.local_hashing(7, 1.0, buckets=3).channel
+    channel = local.local_hashing(7, 1.0, buckets=3).randomiser
     same = [
         ((a * 2 + b) % channel.prime) % 3 == ((a * 5 + b) % channel.prime) % 3
         for a in range(1, channel.prime)
         for b in range(channel.prime)
     ]
-    assert channel.collision == pytest.approx(np.mean(same))
+    assert float(channel.collision) == pytest.approx(np.mean(same))
     assert channel.collision <= 1 / 3
 
 
@@ -713,7 +710,7 @@ def test_large_alphabets_are_described_not_written_out():
             continue
         mechanism = build(200_000, 2.0)
         assert mechanism.channel.describe()["size"] == 200_000
-        own, other = mechanism.channel.pure
+        own, other = map(float, mechanism.randomiser.chances)
         assert 0 < other < own <= 1
         with pytest.raises(ParameterError, match=r"use \.channel"):
             _ = mechanism.matrix

@@ -13,11 +13,10 @@ import pytest
 from scipy.optimize import linprog
 
 from tinct import ParameterError, local
-from tinct.local import bounds, partition
-from tinct.local.blocks import even_blocks
-from tinct.local.generation import generate
-from tinct.local.inputs import LocalBudget
-from tinct.local.pricing import Pricer
+from tinct.local import information_bounds
+from tinct.local._mutual_information import even_blocks
+from tinct.local.column_programs import Pricer, generate
+from tinct.local.parameters import LocalBudget
 
 GOLDEN = json.loads((Path(__file__).parent / "golden.json").read_text())["mutual_information"]
 PRIORS = 100  # of the paper's figures
@@ -67,7 +66,9 @@ def test_values_and_bounds_are_the_golden_ones(case):
     mechanism = local.mutual_information(case["prior"], case["epsilon"])
     assert mechanism.value == pytest.approx(case["value"], rel=1e-10)
     assert mechanism.gap <= 1e-10 * mechanism.value
-    assert bounds.universal_bound(LocalBudget.parse(case["epsilon"])) == pytest.approx(case["bound"], rel=1e-12)
+    assert information_bounds.universal_bound(LocalBudget.parse(case["epsilon"])) == pytest.approx(
+        case["bound"], rel=1e-12
+    )
     assert mechanism.information(case["prior"]) == pytest.approx(mechanism.value, rel=1e-10)
     require_private(mechanism)
 
@@ -106,7 +107,7 @@ def test_larger_alphabets_have_a_certified_gap(k, epsilon, gap):
     mechanism = local.mutual_information(p, epsilon)
     assert 0 <= mechanism.gap <= gap * mechanism.value
     assert information(p, mechanism.matrix) == pytest.approx(mechanism.value, rel=1e-9)
-    assert mechanism.upper_bound <= bounds.entropy(p) * (1 + 1e-12)
+    assert mechanism.upper_bound <= information_bounds.entropy(p) * (1 + 1e-12)
     require_private(mechanism)
 
 
@@ -122,7 +123,7 @@ def test_uniform_priors_are_solved_by_subset_selection(epsilon):
         assert mechanism.value == pytest.approx(best, rel=1e-12)
     huge = local.mutual_information(np.full(100_000, 1e-5), epsilon)
     assert huge.gap == 0
-    assert huge.value <= bounds.universal_bound(LocalBudget.parse(epsilon)) * (1 + 1e-12)
+    assert huge.value <= information_bounds.universal_bound(LocalBudget.parse(epsilon)) * (1 + 1e-12)
 
 
 def test_trivial_priors():
@@ -157,19 +158,21 @@ def test_column_worth_has_all_its_digits():
         for z in (1e-6, 0.1, 0.5, 0.9, 1 - 1e-6):
             x = 1 + (growth - 1) * mpmath.mpf(z)
             exact = (mpmath.mpf(z) * growth * mpmath.mpf(epsilon) - x * mpmath.log(x)) / growth
-            assert float(bounds.column_worth(z, budget)) == pytest.approx(float(exact), rel=1e-10)
+            assert float(information_bounds.column_worth(z, budget)) == pytest.approx(float(exact), rel=1e-10)
         c = growth * mpmath.mpf(epsilon) / (growth - 1)
-        assert bounds.universal_bound(budget) == pytest.approx(float(c - 1 - mpmath.log(c)), rel=1e-12)
-        assert bounds.best_share(budget) == pytest.approx(float((c - 1) / (growth - 1)), rel=1e-12)
+        assert information_bounds.universal_bound(budget) == pytest.approx(float(c - 1 - mpmath.log(c)), rel=1e-12)
+        assert information_bounds.best_share(budget) == pytest.approx(float((c - 1) / (growth - 1)), rel=1e-12)
 
 
 def test_the_rate_has_its_maximum_where_the_theory_says():
     """No z on a fine grid has a larger rate than the universal bound, and the best share attains it."""
     for epsilon in (0.01, 1.0, 6.0):
         budget = LocalBudget.parse(epsilon)
-        bound = bounds.universal_bound(budget)
-        assert bounds.rate(np.linspace(0, 1, 10_001), budget).max() <= bound * (1 + 1e-12)
-        assert float(bounds.rate(bounds.best_share(budget), budget)) == pytest.approx(bound, rel=1e-12)
+        bound = information_bounds.universal_bound(budget)
+        assert information_bounds.rate(np.linspace(0, 1, 10_001), budget).max() <= bound * (1 + 1e-12)
+        assert float(information_bounds.rate(information_bounds.best_share(budget), budget)) == pytest.approx(
+            bound, rel=1e-12
+        )
 
 
 def test_bounds_hold_for_every_mechanism():
@@ -179,7 +182,7 @@ def test_bounds_hold_for_every_mechanism():
         p = rng.dirichlet(np.full(6, rng.choice([0.2, 1.0])))
         for epsilon in (0.3, 2.0, 6.0):
             bound = local.information_bound(p, epsilon)
-            assert bound <= bounds.universal_bound(LocalBudget.parse(epsilon)) * (1 + 1e-12)
+            assert bound <= information_bounds.universal_bound(LocalBudget.parse(epsilon)) * (1 + 1e-12)
             for line in local.compare(p, epsilons=[epsilon]):
                 best = line.values["optimal"]
                 assert best <= bound * (1 + 1e-9)
@@ -190,7 +193,7 @@ def test_more_than_forty_symbols_have_a_bound_too():
     """With one likely symbol the sets between 1 − p and p do not exist, which the bound knows."""
     p = np.concatenate([[0.9], np.full(60, 0.1 / 60)])
     few = np.concatenate([[0.9], np.full(20, 0.1 / 20)])
-    universal = bounds.universal_bound(LocalBudget.parse(1))
+    universal = information_bounds.universal_bound(LocalBudget.parse(1))
     assert local.information_bound(p, 1) == pytest.approx(local.information_bound(few, 1), rel=1e-9)
     assert local.information_bound(p, 1) < 0.7 * universal
 
@@ -205,9 +208,9 @@ def test_the_papers_expansions():
         assert value <= local.small_budget_information(p, 1e-3, slack=0.01)
         value = local.mutual_information(p, 16.0).value
         assert value <= local.large_budget_information(p, 16.0, slack=0.5)
-        lost = bounds.entropy(p) - value
+        lost = information_bounds.entropy(p) - value
         # what is left out is of the order e^−ε, that is 1/ε of the leading term
-        assert lost == pytest.approx(bounds.entropy(p) - local.large_budget_information(p, 16.0), rel=0.5)
+        assert lost == pytest.approx(information_bounds.entropy(p) - local.large_budget_information(p, 16.0), rel=0.5)
 
 
 def test_the_better_of_binary_and_randomized_response_reaches_the_papers_share():
@@ -246,7 +249,7 @@ def test_nearest_subset_sums_equal_enumeration(target):
         p = rng.dirichlet(np.ones(k)) if number % 2 else rng.integers(0, 4, k) + np.eye(k)[0]
         p = p / p.sum()
         sums = [math.fsum(p[list(subset)]) for subset in subsets(k)]
-        below, above = partition.around(p, target)
+        below, above = information_bounds.around(p, target)
         rounding = 1e-15
         assert below.share == pytest.approx(max(s for s in sums if s <= target + rounding), abs=1e-14)
         assert above.share == pytest.approx(min(s for s in sums if s >= target - rounding), abs=1e-14)
@@ -271,14 +274,14 @@ def test_binary_information_has_the_most_even_partition():
         assert mechanism.information(p) == pytest.approx(mechanism.value, rel=1e-10)
         require_private(mechanism)
     p = rng.dirichlet(np.ones(40))
-    assert abs(partition.halves(p).share - 0.5) < 1e-9
-    assert partition.halves(p).exact
+    assert abs(information_bounds.halves(p).share - 0.5) < 1e-9
+    assert information_bounds.halves(p).exact
 
 
 def test_a_partition_of_many_symbols_is_not_called_exact_unless_it_hits():
     """Beyond forty symbols the mechanism states how much a perfect partition would have."""
     p = np.random.default_rng(6).dirichlet(np.ones(60))
-    half = partition.halves(p)
+    half = information_bounds.halves(p)
     mechanism = local.binary_information(p, 1)
     assert half.exact == (abs(half.share - 0.5) <= 1e-15)
     assert mechanism.gap <= 1e-9
@@ -294,11 +297,11 @@ def test_pricing_equals_enumeration():
     for _ in range(30):
         k = int(rng.integers(2, 11))
         p, budget = rng.dirichlet(np.ones(k)), LocalBudget.parse(float(rng.choice([0.1, 1.0, 4.0])))
-        scale = float(bounds.column_worth(0.5, budget))
+        scale = float(information_bounds.column_worth(0.5, budget))
         costs = scale * rng.normal(size=k)
         rent = scale * float(rng.uniform(0, 1))
         best = max(
-            float(bounds.column_worth(p[list(s)].sum(), budget))
+            float(information_bounds.column_worth(p[list(s)].sum(), budget))
             - rent * (budget.low + budget.span * p[list(s)].sum())
             - costs[list(s)].sum()
             for s in subsets(k)

@@ -16,18 +16,18 @@ from scipy.optimize import linprog
 from scipy.sparse import coo_array
 
 from tinct import NotPrivate, ParameterError, Privacy, balanced, graphs
-from tinct.exact.certificate import at_most_exp
-from tinct.privacy.amounts import Amount
+from tinct.exact.proof import at_most_exp
+from tinct.numbers.amounts import Amount
 from tinct.questions.modes import (
     Exponential,
     ModeTable,
     PermuteAndFlip,
     mode_mechanism,
 )
-from tinct.questions.modes.certificate import certify_rows, least_epsilon
 from tinct.questions.modes.coins import power_bounds, power_coin, retention
-from tinct.questions.modes.design import ceiling_for, certified_table, table_on
 from tinct.questions.modes.margins import clipped_margins, histogram_margins, histogram_size, moves, rank
+from tinct.questions.modes.mode_design import ceiling_for, certified_table, table_on
+from tinct.questions.modes.mode_proof import certify_rows, least_epsilon
 from tinct.questions.modes.water_filling import nearest_wins, solving_order, water_filling
 
 TAMPERED = 150  # tables whose certificates are compared with the literal check; `make evidence` may raise it
@@ -280,7 +280,7 @@ def test_permute_and_flip_is_private(k, most, q):
 
 @pytest.mark.parametrize("q", [Fraction(1, 3), Fraction(9, 10)])
 def test_losers_meet_their_bound_with_equality(q):
-    """A loser m behind has exactly q^m of what it has when raised to the top: no private rule can give it less."""
+    """A loser m behind has exactly q^m of what it has when raised to the top: no private mechanism can give it less."""
     rule = PermuteAndFlip(3, q)
     for counts in product(range(5), repeat=3):
         for j, count in enumerate(counts):
@@ -806,11 +806,11 @@ def test_truth_ends_at_the_ceiling_and_is_compared_with_what_others_run():
         (3, 1, None, ModeTable, "margins, those of 56 or more"),
         (3, 700, 50, ModeTable, "margins, those of 2 or more"),
         (3, "1e-9", 5, ModeTable, "histograms of n = 5"),
-        (3, 0.001, None, PermuteAndFlip, "half the budget"),
-        (3, 0, 5, PermuteAndFlip, "half the budget"),
-        (3, "1e-300", None, PermuteAndFlip, "half the budget"),
-        (12, 0.1, 16, PermuteAndFlip, "half the budget"),
-        (1000, 1, 10**6, PermuteAndFlip, "half the budget"),
+        (3, 0.001, None, PermuteAndFlip, "half of ε"),
+        (3, 0, 5, PermuteAndFlip, "half of ε"),
+        (3, "1e-300", None, PermuteAndFlip, "half of ε"),
+        (12, 0.1, 16, PermuteAndFlip, "half of ε"),
+        (1000, 1, 10**6, PermuteAndFlip, "half of ε"),
     ],
 )
 def test_the_choice_follows_k_epsilon_and_n(k, epsilon, n, kind, method):
@@ -826,7 +826,7 @@ def test_coins_of_half_the_budget():
     """The fallback's coins are s^m with s² ≥ e^−ε; those for joining and leaving are q^m with q ≥ e^−ε."""
     assert mode_mechanism(30, "ln 4", neighbors="replace").q == Fraction(1, 2)
     assert mode_mechanism(30, "ln 4", neighbors="add-remove").q == Fraction(1, 4)
-    assert "no private rule" in mode_mechanism(30, 1, neighbors="add-remove").method
+    assert "no private mechanism" in mode_mechanism(30, 1, neighbors="add-remove").method
 
 
 def test_no_budget_means_all_answers_alike():
@@ -936,9 +936,9 @@ def test_bad_coins_are_refused(q):
 def test_bad_margins_are_refused(margin):
     """A margin is a whole number of at least 1."""
     for mechanism in (PermuteAndFlip(3, Fraction(1, 2)), Exponential(3, Fraction(1, 2))):
-        with pytest.raises(ParameterError, match="a margin must be"):
+        with pytest.raises(ParameterError, match="margin must be"):
             mechanism.truth(margin)
-    with pytest.raises(ParameterError, match="a margin must be"):
+    with pytest.raises(ParameterError, match="margin must be"):
         mode_mechanism(3, 1, neighbors="replace", n=3).truth(margin)
 
 

@@ -7,6 +7,7 @@ because a mutant would otherwise have survived.
 from __future__ import annotations
 
 import ast
+import builtins
 import contextlib
 import json
 import math
@@ -20,24 +21,39 @@ import mpmath
 import numpy as np
 import pandas as pd
 import pytest
-from evidence.mutants import catalogue, handful
-from evidence.mutants.running import ROOT, SOURCE, mutated, workshop
+from evidence.mutants import Mutant, catalogue, handful
+from evidence.mutants.running import ROOT, SOURCE, fingerprint, workshop
+from evidence.mutants.syntax import Package, syntax
 
 import tinct
-from tinct import BudgetExceeded, FileError, Ledger, NotPrivate, ParameterError, Privacy, ask, exact, graphs, local
+from tinct import (
+    BudgetExceeded,
+    FileError,
+    Ledger,
+    NotPrivate,
+    ParameterError,
+    Privacy,
+    ask,
+    exact,
+    graphs,
+    local,
+    sources,
+)
 from tinct.asking import plan
 from tinct.asking.designs import design
 from tinct.asking.groups import Groups
+from tinct.asking.request import read_request
 from tinct.exact import sampler
 from tinct.ledger import Planned
-from tinct.ledger.amounts import budget_delta, budget_epsilon, cost_delta, cost_epsilon
-from tinct.local.encodings import HashRandomiser
-from tinct.local.files import read_mechanism, write_mechanism
-from tinct.local.randomisers import TOTAL, CellRandomiser, TableRandomiser
+from tinct.ledger.costs import budget_delta, budget_epsilon, cost_delta, cost_epsilon
+from tinct.local.mechanism_files import read_mechanism, write_mechanism
+from tinct.local.mechanisms.randomized_response import CellChannel, CellRandomiser
+from tinct.local.mechanisms.written_out_table import TableRandomiser
+from tinct.local.parameters import TOTAL
 from tinct.questions import Counts, Line, exists, majority, mode
 from tinct.questions.modes import PermuteAndFlip
-from tinct.questions.modes.certificate import certify_rows
 from tinct.questions.modes.margins import histogram_margins
+from tinct.questions.modes.mode_proof import certify_rows
 
 HANDFUL = 4
 
@@ -45,16 +61,19 @@ HANDFUL = 4
 # the mutants themselves
 
 
+PACKAGE = Package.of(SOURCE)
+
+
 def test_there_are_at_least_sixty_mutants_and_each_still_applies():
-    """Every edit finds its place exactly once, leaves a module that compiles, and names tests that exist."""
+    """Every edit finds exactly one place, leaves a module that compiles, and names tests that exist."""
     everything = catalogue()
     assert len(everything) >= 60
     assert len({mutant.name for mutant in everything}) == len(everything)
     known = {}
     for mutant in everything:
-        text = (SOURCE / mutant.file).read_text(encoding="utf-8")
+        file, bad = PACKAGE.mutated(mutant)
         assert mutant.old != mutant.new
-        compile(mutated(mutant, text), mutant.file, "exec")
+        compile(bad, file, "exec")
         for test in mutant.tests:
             file, name = test.split("::")
             if file not in known:
@@ -63,12 +82,134 @@ def test_there_are_at_least_sixty_mutants_and_each_still_applies():
             assert name.partition("[")[0] in known[file], test
 
 
-def test_an_edit_that_does_not_fit_is_refused():
-    """A mutant whose text is gone, or is there twice, is an error and not a survivor."""
-    mutant = catalogue()[0]
-    for text in ("", mutant.old * 2):
-        with pytest.raises(LookupError, match="exactly once"):
-            mutated(mutant, text)
+def test_mutants_are_wrong_and_not_broken():
+    """What an edit brings in is known in its module: any test would notice a name that does not exist."""
+    for mutant in catalogue():
+        file, bad = PACKAGE.mutated(mutant)
+        before, after = (list(ast.walk(ast.parse(text))) for text in (PACKAGE.modules[file], bad))
+        known = {name for node in after for name in _names_made_by(node)} | set(dir(builtins))
+        old, new = ({node.id for node in nodes if isinstance(node, ast.Name)} for nodes in (before, after))
+        assert new - old <= known, mutant
+
+
+def _names_made_by(node):
+    if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+        yield node.id
+    if isinstance(node, ast.Import | ast.ImportFrom):
+        yield from (alias.asname or alias.name for alias in node.names)
+    if isinstance(node, ast.FunctionDef | ast.ClassDef):
+        yield node.name
+
+
+def _longer(module):
+    """A module in which every message of an error has one more word."""
+
+    class Words(ast.NodeTransformer):
+        raising = False
+
+        def visit_Raise(self, node):
+            self.raising = True
+            self.generic_visit(node)
+            self.raising = False
+            return node
+
+        def visit_Constant(self, node):
+            return ast.Constant(f"{node.value} indeed") if self.raising and isinstance(node.value, str) else node
+
+    return ast.unparse(ast.fix_missing_locations(Words().visit(ast.parse(module))))
+
+
+@pytest.mark.parametrize("rewritten", [syntax, _longer])
+def test_prose_and_layout_move_no_mutant(rewritten):
+    """In another layout without comments, and without docstrings or with other messages, every mutant applies."""
+    other = Package({file: rewritten(text) for file, text in PACKAGE.modules.items()})
+    for mutant in catalogue():
+        assert other.mutated(mutant)[0] == PACKAGE.mutated(mutant)[0]
+
+
+def test_a_function_may_move_to_another_file():
+    """A definition is found by its name in whichever module it stands."""
+    mutant = next(mutant for mutant in catalogue() if mutant.where == "prove")
+    file, bad = PACKAGE.mutated(mutant)
+    assert Package({"new/home.py": PACKAGE.modules[file]}).mutated(mutant) == ("new/home.py", bad)
+
+
+CODE = """\
+def kept(x):  # ε
+    return f"{x + 1}"
+
+class Cell:
+    def kept(self, x):
+        if x < 0:
+            # a comment
+            raise ValueError("no", x)
+        elif x < 1:
+            return g(x, y=2)
+        return 2 * x
+"""
+
+
+@pytest.mark.parametrize(
+    ("where", "old", "new", "line"),
+    [
+        ("Cell.kept", "2 * x", "x + 1 if x else 0", "        return (x + 1 if x else 0)"),
+        ("module.kept", "x + 1", "x", "    return (f'{x}')"),
+        ("Cell", "raise ValueError(...)", "pass", "            pass"),
+        ("Cell", "if x < 1: ...", "if True: ...", "        elif True:\n            return g(x, y=2)"),
+        ("Cell", "g(...)", "g(0, ...)", "            return (g(0, x, y=2))"),
+        ("Cell", "2 * ...", "...", "        return (x)"),
+        ("module", "x < 0", "False", "        if (False):\n            # a comment"),
+        ("Cell", "return 2 * x", "x += 1\nreturn x", "        x += 1\n        return x"),
+    ],
+)
+def test_an_edit_replaces_one_place_and_leaves_the_rest(where, old, new, line):
+    """The text around the place stays as it is, and what ``...`` stands for is kept."""
+    _, bad = Package({"some/module.py": CODE}).mutated(Mutant("", where, old, new, ()))
+    assert line in bad
+    ast.parse(bad)
+    gone = set(CODE.splitlines()) - set(bad.splitlines())
+    assert len(gone) <= 2
+
+
+@pytest.mark.parametrize(
+    ("where", "old", "count"),
+    [("Cell.kept", "3 * x", 0), ("Cell", "x", 5), ("kept", "x + 2", 0), ("nowhere", "x", 0), ("ept", "2 * x", 0)],
+)
+def test_an_edit_that_does_not_fit_is_refused(where, old, count):
+    """A mutant whose place is gone, or is there twice, is an error that names it and not a survivor."""
+    with pytest.raises(LookupError, match=f"'wrong edit' must have exactly one place .* there are {count} "):
+        Package({"some/module.py": CODE}).mutated(Mutant("wrong edit", where, old, "0", ()))
+
+
+def test_only_code_makes_an_outcome_stale():
+    """Comments, docstrings and layout leave a mutant's fingerprint alone; code, messages and the edit do not."""
+    mutant, other = catalogue()[:2]
+    file, _ = PACKAGE.mutated(mutant)
+    text = PACKAGE.modules[file]
+
+    def printed(changed, mutant=mutant):
+        return fingerprint(mutant, Package({file: changed}))
+
+    now = printed(text)
+    assert printed("# a comment\n" + syntax(text)) == now
+    assert len({now, printed(_longer(text)), printed(text + "\nx = 1\n"), printed(text, other)}) == 4
+
+
+def test_evidence_does_not_import_tests():
+    """Tests import evidence, and evidence runs tests by their names: never the other way round."""
+    tests = {"tests", *(file.stem for file in (ROOT / "tests").glob("*.py"))}
+    for folder in ("evidence", "src", "benchmarks", "gallery", "tools"):
+        for file in (ROOT / folder).rglob("*.py"):
+            tree = ast.parse(file.read_text(encoding="utf-8"))
+            taken = {name.split(".")[0] for node in ast.walk(tree) for name in _taken_by(node)}
+            assert not taken & tests, file
+
+
+def _taken_by(node):
+    if isinstance(node, ast.Import):
+        yield from (alias.name for alias in node.names)
+    if isinstance(node, ast.ImportFrom) and not node.level and node.module:
+        yield node.module
 
 
 @pytest.mark.skipif(Path(tinct.__file__).parent != SOURCE, reason="only where the package is the repository's own")
@@ -139,7 +280,7 @@ def test_another_cost_is_another_request(tmp_path):
     profile = [("0.1", "1e-7"), ("0.2", 0)]
     book.charge(lambda: 1, epsilon="0.1", delta="1e-7", profile=profile, request="poll")
     for epsilon, delta in (("0.2", "1e-7"), ("0.1", "2e-7"), ("0.2", 0)):
-        with pytest.raises(ParameterError, match="another one"):
+        with pytest.raises(ParameterError, match="already used for a different request"):
             book.charge(lambda: 1, epsilon=epsilon, delta=delta, profile=profile, request="poll")
 
 
@@ -192,7 +333,7 @@ def _table(rows, growth, epsilon, allowed=0):
 
 def test_one_unit_too_many_of_a_table_or_a_hash_is_refused():
     """Tables at the very limit pass and one unit beyond it does not, with and without δ, in either order of rows."""
-    best = CellRandomiser.of(2, np.arange(2), 2, Fraction(3, 2), "ln 3/2")
+    best = local.randomized_response(2, "ln 3/2").randomiser
     own, other = best.own, best.other
     _table([[own, other], [other, own]], "3/2", "ln 3/2").prove()
     beyond = [[own + 1, other - 1], [other, own]]
@@ -207,7 +348,7 @@ def test_one_unit_too_many_of_a_table_or_a_hash_is_refused():
     for rows, growth, epsilon in ((spread, 1, "0"), (one_sided, 2, "ln 2"), (one_sided[::-1], 2, "ln 2")):
         with pytest.raises(NotPrivate):
             _table(rows, growth, epsilon, allowed=3).prove()
-    hashes = HashRandomiser.of(5, 5, 2, Fraction(3, 2), "ln 3/2")
+    hashes = local.local_hashing(5, "ln 3/2", buckets=2).randomiser
     hashes.prove()
     with pytest.raises(NotPrivate):
         replace(hashes, own=hashes.own + 1, other=hashes.other - 1).prove()
@@ -215,7 +356,7 @@ def test_one_unit_too_many_of_a_table_or_a_hash_is_refused():
 
 def test_a_growth_above_the_budget_is_refused():
     """Units within R prove nothing if R is more than e^ε."""
-    made = CellRandomiser.of(3, np.arange(3), 3, Fraction(3), "ln 3")
+    made = local.randomized_response(3, "ln 3").randomiser
     made.prove()
     with pytest.raises(NotPrivate):
         replace(made, epsilon="ln 2").prove()
@@ -226,7 +367,7 @@ def test_a_growth_above_the_budget_is_refused():
 def test_a_randomiser_that_is_not_private_is_never_run(monkeypatch):
     """Whatever makes the units, they are proved before anybody's answer is drawn from them."""
     bad = CellRandomiser(3, TOTAL, Fraction(2), "ln 2", np.arange(3), 3, TOTAL - 2, 1)
-    monkeypatch.setattr(CellRandomiser, "of", lambda *_: bad)
+    monkeypatch.setattr(CellChannel, "in_units", lambda *_: bad)
     with pytest.raises(NotPrivate):
         local.randomized_response(3, "ln 2").privatize([0, 1, 2])
 
@@ -334,7 +475,7 @@ def test_another_plan_is_another_request(tmp_path):
     data = frame(ward=["N"] * 25 + ["S"] * 25)
     ask(data, "majority(support)", "0.1", ledger=book, request="poll")
     for other in ({"where": "ward == 'N'"}, {"lean": "0.51"}):
-        with pytest.raises(ParameterError, match="another one"):
+        with pytest.raises(ParameterError, match="already used for a different request"):
             ask(data, "majority(support)", "0.1", ledger=book, request="poll", **other)
 
 
@@ -362,7 +503,7 @@ def test_groups_of_one_are_shown_with_probability_delta():
 
 
 def _personal(data, **more):
-    options = {"epsilon_column": "budget", "budgets": ["0.5", "2"], "neighbors": "replace", **more}
+    options = {"epsilon_column": "budget", "budgets": {"0.5": 4, "2": 7}, "neighbors": "replace", **more}
     return plan(data, "majority(support)", **options)
 
 
@@ -387,3 +528,14 @@ def test_conditions_do_not_shape_public_numbers():
     wards = [["N"] * 11, ["S"] * 11, ["N", "S"] * 5 + ["S"]]
     plans = [_personal(frame(yes=6, no=5, budget=budgets, ward=ward), where="ward == 'N'") for ward in wards]
     assert plans[0] == plans[1] == plans[2]
+
+
+def test_a_condition_moves_nobody_to_a_larger_budget():
+    """Somebody with rows of two budgets has the smaller one, also if the condition leaves out just that row."""
+    rows = pd.DataFrame({"who": ["a", "a"], "budget": ["0.5", "2"], "age": [1, 9], "support": ["yes", "yes"]})
+    own = read_request(
+        "majority(support)", epsilon_column="budget", budgets={"0.5": 3, "2": 3}, neighbors="replace", unit="who"
+    ).budgets
+    with sources.open(rows) as source:
+        assert own.position(source, None, "who") == (1, 0)
+        assert own.position(source, "age > 5", "who") == (0, 0)

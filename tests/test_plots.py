@@ -42,18 +42,17 @@ from tinct import (
     rainbow,
 )
 from tinct.asking.accuracy import Accuracy
-from tinct.cli import plot as command
+from tinct.cli import plot
+from tinct.mechanism.by_distance import ByDistance
 from tinct.plots import style
+from tinct.plots._errors import LEAST_ERROR, curves_of
+from tinct.plots._graph import edge_widths
+from tinct.plots._rainbow import turns
+from tinct.plots._utilities import likelihood_order
 from tinct.plots.canvas import thinned
-from tinct.plots.distances import LEAST_ERROR, curves_of
-from tinct.plots.divergences import likelihood_order
-from tinct.plots.layouts import positions
-from tinct.plots.namesakes import place_names
-from tinct.plots.networks import edge_widths
-from tinct.plots.rainbows import turns
-from tinct.plots.saving import render
-from tinct.plots.spacing import spread
-from tinct.plots.stress import hops
+from tinct.plots.figure_files import render
+from tinct.plots.label_places import place_names, spread
+from tinct.plots.layouts import hops, positions
 
 GOLDEN = json.loads((Path(__file__).parent / "golden.json").read_text())
 LN2 = Privacy("ln 2", "0.1")
@@ -457,7 +456,7 @@ def test_a_band_reaches_from_the_worst_to_the_best() -> None:
     graph = graphs.hypercube(3, lambda bits: sum(bits) > 1)
     fixed = {vertex: 0.45 if vertex[0] else 0.6 for vertex in graph.vertices if sum(vertex) == 1}
     mechanism = extend(graph, Privacy(1), fixed)
-    false, _ = curves_of(mechanism)
+    false, _ = curves_of(ByDistance(mechanism))
     errors = mechanism.error()[[graph.position(vertex) for vertex in fixed]]
     assert false.worst[0] == pytest.approx(errors.max())
     assert false.best[0] == pytest.approx(errors.min())
@@ -778,7 +777,7 @@ def test_pyplot_is_never_imported() -> None:
         "assert 'matplotlib' not in sys.modules and 'tinct.asking' not in sys.modules\n"
         "from tinct import Privacy, balanced, graphs\n"
         "figure = balanced(graphs.line(2, 2), Privacy(1)).plot()\n"
-        "plots.saving.render(figure, '.png'), plots.saving.render(figure, '.svg')\n"
+        "plots.figure_files.render(figure, '.png'), plots.figure_files.render(figure, '.svg')\n"
         "assert 'matplotlib.pyplot' not in sys.modules and 'networkx' not in sys.modules\n"
     )
     subprocess.run([sys.executable, "-c", code], check=True)
@@ -863,7 +862,7 @@ def test_bad_input_is_refused_with_a_message(
 @pytest.fixture(scope="module")
 def run() -> Any:
     app = typer.Typer()
-    app.command()(command.plot)
+    app.command()(plot.plot)
     return lambda *words: CliRunner().invoke(app, list(words))
 
 
@@ -914,7 +913,7 @@ def test_the_command_draws_every_kind(run: Any, tmp_path: Path, answer_file: Pat
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["majority:9"], "no privacy is given"),
+        (["majority:9"], "--epsilon is missing"),
         (["nothing.json"], "no such file"),
         (["majority:x", "-e", "1"], "majority:n"),
         (["majority:9", "-e", "nan"], "epsilon must be"),
@@ -922,7 +921,7 @@ def test_the_command_draws_every_kind(run: Any, tmp_path: Path, answer_file: Pat
         (["frontier"], "takes"),
         (["frontier", "votes:3,3", "-e", "1"], "orders of preference"),
         (["rainbow", "0.1,zebra", "-e", "1"], "expected a number"),
-        (["rainbow", "0.5,0.5"], "no privacy is given"),
+        (["rainbow", "0.5,0.5"], "--epsilon is missing"),
         (["rainbow", "0.5,0.5", "a,b,c", "-e", "1"], "name for each"),
         (["regimes", "0.5,0.5"], "two distributions"),
         (["regimes", "0.5,0.5", "0.5,0.4"], "sum to 1"),
@@ -943,7 +942,7 @@ def test_the_command_explains_what_is_wrong(run: Any, tmp_path: Path, words: lis
 def test_the_command_refuses_budgets_for_a_stored_mechanism(run: Any, tmp_path: Path) -> None:
     LINE.to_json(tmp_path / "m.json")
     result = run(str(tmp_path / "m.json"), "-e", "1", "-o", str(tmp_path / "m.svg"))
-    assert "brings its privacy" in str(result.exception)
+    assert "contains its privacy" in str(result.exception)
     result = run(str(tmp_path / "m.json"), "-o", str(tmp_path / "m.bmp"))
     assert "must end in" in str(result.exception)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import itertools
 import math
 from collections import deque
 from decimal import Decimal
@@ -284,9 +285,67 @@ def test_counts_that_cannot_be_are_refused_without_being_printed(counts):
             family.truth(counts)
         assert "77" not in str(caught.value)
     assert "77" not in repr(counts)
-    with pytest.raises(ParameterError) as caught:
-        majority("c").family("replace", 9).truth(Counts(77177, (77177, 0)))
-    assert "77" not in str(caught.value)
+
+
+def _moved(counts):
+    """All counts of classes that differ from these in one person."""
+    for giver, count in enumerate(counts):
+        for taker in range(len(counts)):
+            if count and giver != taker:
+                yield tuple(c - (at == giver) + (at == taker) for at, c in enumerate(counts))
+
+
+@pytest.mark.parametrize("rest", [None, 0, 1, 2])
+def test_capping_at_a_declared_number_keeps_neighbours_neighbours(rest):
+    """By brute force: up to 5 people in 3 categories, in none, or outside, and every declared n from 0 to 7.
+
+    Neighbours become the same histogram, or one in which one person changed category, came or went; with the rest
+    taking whoever is left, one in which one person changed category. What fits n is left as it is.
+    """
+    people = [c for c in itertools.product(range(6), repeat=5) if sum(c) <= 5]
+    for n in range(8):
+        family = mode("c", ["a", "b", "c"], rest=None if rest is None else "abc"[rest]).family("replace", n)
+
+        def taken(counts, missing, family=family):
+            return family.capped(Counts(sum(counts), counts[:3], counts[3]), missing=missing)
+
+        for missing in (True, False) if rest is not None else (True,):
+            for counts in people:
+                mine = taken(counts, missing)
+                plain = family.histogram(Counts(sum(counts), counts[:3], counts[3]))
+                assert min(mine) >= 0
+                assert sum(mine) == n if not missing else sum(mine) == min(n, sum(plain))
+                assert mine == plain or sum(plain) > n or not missing
+                for other in _moved(counts):
+                    if missing or counts[4] == other[4]:
+                        changes = [b - a for a, b in zip(mine, taken(other, missing), strict=True)]
+                        allowed = [[], [1], [-1], [-1, 1]] if missing else [[], [-1, 1]]
+                        assert sorted(change for change in changes if change) in allowed
+    with pytest.raises(ParameterError, match="rest"):
+        mode("c", ["a", "b"]).family("replace", 3).capped(Counts(3, (1, 1)), missing=False)
+    assert mode("c", ["a", "b"]).family("add-remove").capped(Counts(3, (1, 2))) == (1, 2)
+
+
+@pytest.mark.parametrize(("question", "answer"), CASES, ids=NAMES)
+def test_positions_take_any_counts_and_stay_within_a_step(question, answer):
+    """A declared n that is not the number of rows is never an error: positions of neighbours still differ by one.
+
+    Counts up to 7 rows against every n from 1 to 8; what fits n is where it was.
+    """
+    for n in range(1, 9):
+        family = question.family("replace", n)
+        if family.certain is not None:
+            continue
+        states = [(t, f, u) for t in range(8) for f in range(8 - t) for u in range(8 - t - f)]
+        found = {state: family.position(_counts(state)) for state in states}
+        assert all(family.lowest <= at <= family.highest for at in found.values())
+        assert family.positions([state[:2] for state in states]).tolist() == [*found.values()]
+        for state, at in found.items():
+            assert family.truth(_counts(state)) == (at >= 0)
+            assert all(abs(found[other] - at) <= 1 for other in _moved(state))
+            if state[0] + state[1] <= n:
+                assert (at >= 0) == bool(answer(state[0], state[1]))
+        assert family.position(_counts((n + 5, 3, 0))) == family.position(_counts((n, 0, 0)))
 
 
 @pytest.mark.parametrize("classes", [[[1, 2, 3]], [1, 2], [[0.5, 1.0]], [["a", "b"]]])

@@ -34,9 +34,9 @@ from tinct import (
     rainbow,
     verify,
 )
-from tinct._kernels import propagate
+from tinct._kernels import propagation
 from tinct.graphs import Budget, EdgeClasses
-from tinct.rainbow.extension import envelope
+from tinct.rainbow._extend import envelope
 
 GOLDEN = json.loads((Path(__file__).parent / "golden.json").read_text())
 PAPERS = {case["id"]: case for case in GOLDEN["papers"]}
@@ -593,7 +593,7 @@ def test_envelopes_are_the_same_however_budgets_are_written():
         pairs = [Privacy(*budget) for budget in zip(problem.epsilons, problem.deltas, strict=True)]
         dense = Budget(graph, EdgePrivacy(problem.epsilons, problem.deltas))
         dense.layout, dense._epsilon, dense._delta = (
-            propagate.DENSE,
+            propagation.DENSE,
             np.array(problem.epsilons)[graph.edge_ids],
             np.array(problem.deltas)[graph.edge_ids],
         )
@@ -607,7 +607,7 @@ def test_envelopes_are_the_same_however_budgets_are_written():
         layouts |= {budget.layout for budget in budgets}
         for table in tables[1:]:
             np.testing.assert_allclose(table, tables[0], rtol=1e-12, atol=1e-15)
-    assert layouts == {propagate.UNIFORM, propagate.CLASSES, propagate.DENSE}
+    assert layouts == {propagation.UNIFORM, propagation.CLASSES, propagation.DENSE}
 
 
 # the best mechanism for a utility

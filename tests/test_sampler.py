@@ -21,8 +21,8 @@ import pytest
 import tinct
 from tinct import DatasetGraph, ParameterError, Privacy, TinctError, exact, graphs
 from tinct.exact import sampler
-from tinct.exact.certificate import Terms
 from tinct.exact.certified import Certified
+from tinct.exact.proof import Terms
 
 FULL = os.environ.get("TINCT_EVIDENCE") == "1"
 SOURCES = Path(tinct.__file__).parent
@@ -302,7 +302,7 @@ def test_only_the_sampler_touches_entropy():
         if uses:
             found[path.relative_to(SOURCES).as_posix()] = uses
     assert found.pop("exact/sampler.py") == {"os.urandom"}
-    assert found.pop("exact/simulation.py") == {"numpy.random"}
+    assert found.pop("exact/_simulate.py") == {"numpy.random"}
     assert found == {}
 
 

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import csv
+import gc
 import json
 import math
 import random
 import re
 import sys
+import threading
 import traceback
+from contextlib import nullcontext, suppress
 from itertools import product
 
 import numpy as np
@@ -17,8 +20,8 @@ import pytest
 from tinct import FileError, ParameterError, TinctError, sources
 from tinct.questions import exists, majority, median, mode, parse, parse_predicate, share, threshold
 from tinct.questions.predicates import And, Comparison, Membership, Not
-from tinct.sources import opening
-from tinct.sources.cells import NO_WORDS, YES_WORDS
+from tinct.sources import duckdb_engine, text_lines
+from tinct.sources.cell_rules import NO_WORDS, YES_WORDS
 from tinct.sources.columns import LABEL, Column, Schema, kind_of_type
 
 # ruff: noqa: S608 # statements that attack, and statements that compare
@@ -202,7 +205,7 @@ def rows():
 def test_every_format_counts_like_the_slow_twin(make, rows, tmp_path):
     """Every question, with and without where, unit and by: the same counts from every kind of source."""
     with sources.open(make(tmp_path, rows)) as source:
-        assert source.columns == COLUMNS
+        assert source.columns == (() if source.name in ("data.jsonl", "data.ndjson") else COLUMNS)
         for question, (where, unit) in product(QUESTIONS, SELECTIONS):
             total, groups = _twin(question, rows, where, unit)
             counts = source.count(question, where=where, unit=unit)
@@ -441,7 +444,6 @@ def test_data_of_other_kinds_is_refused(data):
         (pd.DataFrame([[1, 2]], columns=pd.MultiIndex.from_tuples([("a", "b"), ("a", "c")])), "one level"),
         (pa.table([[1], [2]], names=["a", "a"]), "two columns"),
         (pa.table([[1]], names=[""]), "by its name"),
-        (pl.DataFrame({"a": pl.Series([object()], dtype=pl.Object)}), "Python objects"),
     ],
 )
 def test_frames_without_a_schema_are_refused(frame, words):
@@ -449,19 +451,43 @@ def test_frames_without_a_schema_are_refused(frame, words):
         sources.open(frame)
 
 
-@pytest.mark.parametrize(
-    "frame",
-    [
-        pd.DataFrame({"a": []}),
-        pd.DataFrame(),
-        pa.table({"a": pa.array([], pa.int8())}),
-        pl.DataFrame({"a": []}),
-        pl.DataFrame(),
-    ],
-)
-def test_frames_without_rows_are_refused(frame):
-    with pytest.raises(FileError, match=r"no rows|no columns"):
+@pytest.mark.parametrize("frame", [pd.DataFrame(), pl.DataFrame(), pa.table({})])
+def test_frames_without_columns_are_refused(frame):
+    """Columns are public, so that there are none may be said."""
+    with pytest.raises(FileError, match="no columns"):
         sources.open(frame)
+
+
+EMPTY = {
+    "header.csv": b"a,b\n",
+    "bare.csv": b"a,b",
+    "blank.csv": b"a,b\r\n\r\n\r\n",
+    "none.jsonl": b"",
+    "blank.jsonl": b"\n \n",
+    "mark.jsonl": b"\xef\xbb\xbf",
+    "pandas": pd.DataFrame({"a": [], "b": []}, dtype=object),
+    "polars": pl.DataFrame({"a": [], "b": []}),
+    "arrow": pa.table({"a": pa.array([], pa.string()), "b": pa.array([], pa.string())}),
+    "relation": lambda: duckdb.connect().sql("SELECT '' AS a, '' AS b WHERE false"),
+}
+
+
+@pytest.mark.parametrize("name", EMPTY)
+def test_nobody_is_a_data_set_like_any_other(name, tmp_path):
+    """That there are no rows is as secret as how many there are: counts of 0, no groups, no error."""
+    data = EMPTY[name]
+    if isinstance(data, bytes):
+        path = tmp_path / name
+        path.write_bytes(data)
+        data = path
+    with sources.open(data() if callable(data) else data) as source:
+        for unit in (None, "a"):
+            counts = source.count(majority("b"), unit=unit)
+            assert (counts.rows, counts.classes, counts.missing) == (0, (0, 0), 0)
+            groups = source.count_by(majority("b"), "a", unit=unit)
+            assert (groups.rows, groups.labels, groups.classes.shape, groups.missing.shape) == (0, (), (0, 2), (0,))
+            (batch,) = source.group_batches(mode("b", ["x", "y"]), "a", unit=unit)
+            assert (batch.rows, batch.labels, batch.classes.shape, batch.missing.shape) == (0, (), (0, 2), (0,))
 
 
 def test_pandas_objects_are_cells_whatever_they_are():
@@ -500,9 +526,7 @@ HOSTILE = {
     "folder.csv": ("folder", "folder"),
     "empty.csv": (b"", "is empty"),
     "blank.csv": (b" \n\n \n", "is empty"),
-    "header.csv": (b"a,b\n", "no rows"),
-    "header2.csv": (b"a,b", "no rows"),
-    "header3.csv": (b"a,b\n\n\n", "no rows"),
+    "late.csv": (b"\na,b\n1,2\n", "is empty"),
     "twice.csv": (b"a,A\n1,2\n", "two columns are called 'A'"),
     "control.csv": (b"a,b\x1b[31m\n1,2\n", "control characters"),
     "nul.csv": (b"a\0,b\n1,2\n", "not text"),
@@ -526,15 +550,6 @@ HOSTILE = {
     "junk.parquet": (b"PAR1" + b"x" * 50 + b"PAR1", "damaged"),
     "tiny.parquet": (b"PAR1PAR1", "incomplete"),
     "empty.parquet": (b"", "is empty"),
-    "empty.jsonl": (b"\n\n", "is empty"),
-    "array.jsonl": (b'[{"a": 1}]\n', "JSON array"),
-    "csv.jsonl": (b"a,b\n1,2\n", "JSON object"),
-    "deep.jsonl": (b"[" * 100_000 + b"\n", "JSON array"),
-    "deeper.jsonl": (b'{"a":' * 100_000 + b"\n", "JSON object"),
-    "number.jsonl": (b"5\n", "JSON object"),
-    "nokeys.jsonl": (b"{}\n", "JSON object"),
-    "case.jsonl": (b'{"a": 1, "A": 2}\n', "two columns"),
-    "blankkey.jsonl": (b'{"": 1}\n', "by its name"),
 }
 
 
@@ -551,10 +566,9 @@ def test_files_that_are_not_what_their_name_says_are_refused(name, tmp_path):
     assert len(str(caught.value)) < 500
 
 
-def test_parquet_without_rows_and_with_damaged_pages_is_refused(tmp_path):
+def test_parquet_with_damaged_pages_is_refused(tmp_path):
     path = _parquet(tmp_path / "none.parquet", pa.table({"a": pa.array([], pa.int64())}))
-    with pytest.raises(FileError, match="no rows"):
-        sources.open(path)
+    assert sources.open(path).count(majority("a")).rows == 0
     path = _parquet(tmp_path / "torn.parquet", pa.table({"a": [f"{CANARY}{at}" for at in range(1000)]}))
     data = bytearray(path.read_bytes())
     data[20:2000] = b"\xff" * 1980
@@ -589,22 +603,38 @@ def test_an_odd_line_is_a_row_and_no_error(name, tmp_path):
     for before, after in product([0, 1, 50], repeat=2):
         path.write_text("a,b\n" + "1,no\n" * before + line + "\n" + "1,yes\n" * after + "1,no\n", encoding="utf-8")
         counts = sources.open(path).count(majority("b"))
-        no = 1 if name == "text after a quote" else 0  # the quoted part is taken, the rest dropped
         assert counts.rows == before + after + 2
-        assert (counts.classes, counts.missing) == ((after + yes, before + 1 + no), absent - no)
+        assert (counts.classes, counts.missing) == ((after + yes, before + 1), absent)
 
 
-@pytest.mark.parametrize("line", [b"1,\xff", b"1," + b"x" * 3_000_000, b"", b"\r"])
-def test_a_line_that_is_no_row_is_no_error_either(line, tmp_path):
-    """Not UTF-8, longer than 2 MB, or blank: as if it were not there."""
+@pytest.mark.parametrize("line", [b"1,\xff", b"1,x\xc3", b"1," + b"x" * 3_000_000, b'1,"' + b"y\n" * 800_000 + b'"'])
+def test_a_cell_that_is_no_text_is_missing_and_its_row_a_row(line, tmp_path):
+    """Not UTF-8, or too long to be read: so for every question, also one that does not read that cell."""
     path = tmp_path / "odd.csv"
     path.write_bytes(b"a,b\n1,yes\n" + line + b"\n1,no\n1,no\n")
-    counts = sources.open(path).count(majority("b"))
-    assert (counts.rows, counts.classes) == (3, (1, 2))
+    with sources.open(path) as source:
+        counts = source.count(majority("b"))
+        assert (counts.rows, counts.classes, counts.missing) == (4, (1, 2), 1)
+        counts = source.count(majority("a"))
+        assert (counts.rows, counts.classes) == (4, (4, 0))
     path = tmp_path / "odd.jsonl"
-    path.write_bytes(b'{"b": "yes"}\n' + line.replace(b"1,", b"") + b'\n{"b": "no"}\n')
+    path.write_bytes(b'{"b": "yes"}\n' + line.replace(b"1,", b"").replace(b"\n", b"") + b'\n{"b": "no"}\n')
     counts = sources.open(path).count(majority("b"))
-    assert (counts.rows, counts.classes) == (2, (1, 1))
+    assert (counts.rows, counts.classes, counts.missing) == (3, (1, 1), 1)
+
+
+@pytest.mark.parametrize("line", [b"", b"\r"])
+def test_an_empty_line_is_no_row(line, tmp_path):
+    """Unless there is one column only: then it is a row with an empty cell, as Polars writes it."""
+    path = tmp_path / "odd.csv"
+    path.write_bytes(b"a,b\n1,yes\n" + line + b"\n1,no\n1,no\n" + line + b"\n")
+    assert sources.open(path).count(majority("b")).rows == 3
+    path.write_bytes(b"b\nyes\n" + line + b"\nno\n")
+    counts = sources.open(path).count(majority("b"))
+    assert (counts.rows, counts.missing) == (3, 1)
+    path = tmp_path / "odd.jsonl"
+    path.write_bytes(b'{"b": "yes"}\n' + line + b'\n{"b": "no"}\n')
+    assert sources.open(path).count(majority("b")).rows == 2
 
 
 @pytest.mark.parametrize(
@@ -639,18 +669,31 @@ def test_json_values_are_read_by_what_they_say(tmp_path):
     assert (counts.rows, counts.classes, counts.missing) == (8, (4, 2), 2)
 
 
-def test_an_open_quote_swallows_lines_but_raises_nothing(tmp_path):
-    """The rest of the file becomes one cell, however long it is; a program that quotes properly never writes this."""
+def test_an_open_quote_that_nobody_closes_is_a_character(tmp_path):
+    """However many rows follow, they are rows, and so are properly quoted ones."""
     path = tmp_path / "open.csv"
     for rest in (10, 1_000_000):
         path.write_text('a,b\n1,yes\n1,"no\n' + "1,yes\n" * rest)
-        assert sources.open(path).count(majority("b")).classes[0] >= 1
+        counts = sources.open(path).count(majority("b"))
+        assert (counts.rows, counts.classes, counts.missing) == (rest + 2, (rest + 1, 0), 1)
+        path.write_text('a,b\n1,yes\n1,"no\n' + '"1,\n""",yes\n' * rest)
+        counts = sources.open(path).count(majority("b"))
+        assert (counts.rows, counts.classes, counts.missing) == (rest + 2, (rest + 1, 0), 1)
+
+
+def test_what_a_stray_quote_can_do_is_what_the_documentation_says(tmp_path):
+    """It joins the rows up to the next quote of the file if that stands before a delimiter or a line end, as here."""
+    path = tmp_path / "stray.csv"
+    path.write_text('a,b\n1,yes\n1,"no\n1,yes\n1,5"\n1,yes\n')
+    counts = sources.open(path).count(majority("b"))
+    assert (counts.rows, counts.classes, counts.missing) == (3, (2, 0), 1)
 
 
 @pytest.fixture
 def small_buffers(monkeypatch):
-    """The engine reads files in pieces of 4,000 bytes, so that even a small file has many."""
-    monkeypatch.setattr(opening, "_LINE_OPTIONS", f"{opening._LINE_OPTIONS}, max_line_size=1000, buffer_size=4000")
+    """Files are read in pieces of a few bytes, and handed on a few rows at a time."""
+    monkeypatch.setattr(text_lines, "BLOCK", 37)
+    monkeypatch.setattr(text_lines, "_ROWS", 7)
 
 
 @pytest.mark.parametrize("suffix", ["csv", "jsonl"])
@@ -756,6 +799,17 @@ def _as_jsonl(path, table):
     return path
 
 
+class _Given:
+    """A statement of one's own."""
+
+    def __init__(self, text):
+        self.columns = [Column("ward", "c0", "cell")]
+        self._text = text
+
+    def text(self, _):
+        return self._text
+
+
 def test_a_source_reads_no_other_file_and_no_network(tmp_path):
     """Even a statement that asks for it cannot: the engine is locked to the one file."""
     path = _write_delimited(tmp_path / "data.csv", _rows(count=3))
@@ -763,6 +817,7 @@ def test_a_source_reads_no_other_file_and_no_network(tmp_path):
     for data in (path, TYPED):
         source = sources.open(data)
         for statement in (
+            f"FROM read_csv('{tmp_path}/data.csv')",
             f"SELECT * FROM read_csv('{tmp_path}/other.csv')",
             f"COPY (SELECT 1) TO '{tmp_path}/out.csv'",
             f"ATTACH '{tmp_path}/out.db'",
@@ -774,7 +829,7 @@ def test_a_source_reads_no_other_file_and_no_network(tmp_path):
             "SELECT * FROM path",
         ):
             with pytest.raises(FileError):
-                source._engine.rows(statement)
+                source._engine.rows(_Given(statement))
     assert sorted(p.name for p in tmp_path.iterdir()) == ["data.csv", "other.csv"]
 
 
@@ -842,6 +897,9 @@ def test_no_refusal_shows_a_cell(tmp_path):
             lambda s: s.count_by(majority("support"), "ward").of(3),
             lambda s: s.count("x"),
         ):
+            if name == "jsonl" and refused % 8 in (0, 1, 3, 4):  # there, any column will do
+                refused += 1
+                continue
             with pytest.raises(TinctError) as caught:
                 ask(source)
             _require_no_trace(caught.value)
@@ -851,9 +909,6 @@ def test_no_refusal_shows_a_cell(tmp_path):
     assert refused == 6 * 8
     for name, content in {
         "a.csv": f"{CANARY[:3]},{CANARY[:3]}\n{CANARY},{CANARY}\n",
-        "b.jsonl": f'["{CANARY}"]\n',
-        "c.jsonl": f'{{"a": "{CANARY}\n',
-        "d.jsonl": f'{{"a": {CANARY}}}\n',
         "e.parquet": f"PAR1{CANARY}PAR1",
         "f.tsv": f"a,b\n{CANARY},{CANARY}\n",
     }.items():
@@ -880,7 +935,7 @@ def test_a_source_can_be_given_as_data():
     assert sources.open(source) is source
 
 
-@pytest.mark.parametrize("suffix", [".csv", ".tsv", ".jsonl"])
+@pytest.mark.parametrize("suffix", [".csv", ".tsv"])
 def test_a_byte_order_mark_alone_is_an_empty_file(tmp_path, suffix):
     """And so it is with blanks after it."""
     for content in (b"\xef\xbb\xbf", b"\xef\xbb\xbf \r\n"):
@@ -899,7 +954,7 @@ def test_ctrl_c_while_counting_is_not_the_file_s_fault(tmp_path):
             (RuntimeError("Query interrupted"), KeyboardInterrupt),
             (RuntimeError("else"), FileError),
         ):
-            source._engine._run = _raising(error)
+            source._engine._ways = lambda _, error=error: iter([nullcontext((_raising(error), ""))])
             with pytest.raises(raised):
                 source.count(majority("support"))
 
@@ -909,3 +964,185 @@ def _raising(error):
         raise error
 
     return run
+
+
+# memory
+
+
+@pytest.mark.parametrize("question", [majority("x"), mode("x", [True, False])], ids=["condition", "categories"])
+@pytest.mark.parametrize("unit", [None, "p"])
+def test_batches_of_groups_are_those_of_one_count(question, unit, monkeypatch):
+    """In the order of their text, at most so many at a time; rows in no group are counted with the last."""
+    monkeypatch.setattr("tinct.sources.source.MAX_GROUPS", 70)
+    rng = np.random.default_rng(5)
+    table = pa.table({"g": rng.integers(0, 1000, 6000), "x": rng.random(6000) < 0.5, "p": rng.integers(0, 4000, 6000)})
+    table = table.set_column(0, "g", pa.array([None if g > 900 else f"g{g}" for g in table["g"].to_pylist()]))
+    with sources.open(table) as source:
+        whole = source.count_by(question, "g", unit=unit)
+        batches = list(source.group_batches(question, "g", unit=unit))
+        assert {len(batch) for batch in batches[:-1]} == {70}
+        assert len(batches[-1]) <= 70
+        assert sum((batch.labels for batch in batches), ()) == whole.labels
+        for name in ("classes", "missing"):
+            assert np.array_equal(np.concatenate([getattr(b, name) for b in batches]), getattr(whole, name))
+        assert sum(batch.rows for batch in batches) == whole.rows
+        (given,) = source.group_batches(question, "g", unit=unit, groups=["g7", "nobody"])
+        assert (given.labels, given.rows) == (("g7", "nobody"), whole.rows)
+        with pytest.raises(ParameterError, match="no column"):
+            source.group_batches(question, "h")
+
+
+def _watch(folder, seen, done):
+    """What is put aside in a folder, looked at again and again."""
+    while not done.wait(0.02):
+        for file in folder.iterdir():
+            with suppress(OSError):
+                seen.append(file.read_bytes())
+
+
+def test_more_persons_than_memory_are_counted_and_leave_nothing_behind(tmp_path, monkeypatch):
+    """What does not fit goes into a private folder, encrypted, which is gone with the source, also after an error."""
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    monkeypatch.setattr(duckdb_engine, "_SETTINGS", {**duckdb_engine._SETTINGS, "memory_limit": "60MB", "threads": "1"})
+    n = 400_000
+    names = [f"{CANARY} person number {at}" for at in range(n)]
+    table = pa.table({"p": names, "g": names, "x": np.arange(n) % 2 == 0})
+    with sources.open(table) as source:
+        (folder,) = tmp_path.iterdir()
+        assert folder.stat().st_mode & 0o777 == 0o700
+        spilled, done = [], threading.Event()
+        watching = threading.Thread(target=_watch, args=(folder, spilled, done))
+        watching.start()
+        counts = source.count(majority("x"), unit="p")
+        assert (counts.rows, counts.classes) == (n, (n // 2, n // 2))
+        assert sum(len(batch) for batch in source.group_batches(majority("x"), "g", unit="p")) == n
+        done.set()
+        watching.join()
+        assert max(map(len, spilled)) > 100_000
+        assert not any(CANARY.encode() in each for each in spilled)
+    assert list(tmp_path.iterdir()) == []
+    with pytest.raises(ParameterError), sources.open(table) as source:
+        source.count(majority("y"))
+    assert list(tmp_path.iterdir()) == []
+    sources.open(table)  # forgotten, and never closed
+    gc.collect()
+    assert list(tmp_path.iterdir()) == []
+
+
+# rows are what was written
+
+
+@pytest.mark.parametrize("write", ["csv", "pandas", "polars"])
+def test_there_are_as_many_rows_as_were_written(write, tmp_path, small_buffers):
+    """Random cells with bare carriage returns, quotes, delimiters, NULs, long ones, by three programs."""
+    rng = random.Random(f"written by {write}")
+    pieces = ["a", "yes", "\r", "\n", "\r\n", '"', '""', ",", ";", "\0", "\u2028", "\x85", "\x1c", " ", "é", "x" * 300]
+    path = tmp_path / "rows.csv"
+    for _ in range(FUZZ):
+        rows = rng.choice([1, 30])
+        wide = rng.choice([1, 3])
+        table = {
+            f"c{at}": [rng.choice([None, "".join(rng.choices(pieces, k=rng.randrange(6)))]) for _ in range(rows)]
+            for at in range(wide)
+        }
+        if write == "pandas":
+            pd.DataFrame(table).to_csv(path, index=False, lineterminator=rng.choice(["\n", "\r\n"]))
+        elif write == "polars":
+            pl.DataFrame(table, schema=dict.fromkeys(table, pl.String)).write_csv(path)
+        else:
+            with path.open("w", newline="", encoding="utf-8") as file:
+                writer = csv.writer(file, lineterminator=rng.choice(["\n", "\r\n", "\r"]))
+                writer.writerows([list(table), *zip(*table.values(), strict=True)])
+        expected = [(cell or "").strip(" \r" if wide == 1 else " ") == "yes" for cell in table["c0"]]
+        counts = sources.open(path).count(exists("c0 == 'yes'"))
+        assert counts.rows == rows
+        assert counts.classes[0] == sum(expected)
+
+
+def test_one_person_with_sixty_carriage_returns_is_one_row(tmp_path):
+    """A bare carriage return in a file of line feeds, which pandas and Python's csv leave unquoted, ends no row."""
+    path = tmp_path / "rows.csv"
+    pd.DataFrame({"who": ["a\rb" * 60, "c"], "s": ["yes", "no"]}).to_csv(path, index=False)
+    with sources.open(path) as source:
+        assert source.count(majority("s")).classes == (1, 1)
+        assert source.count_by(majority("s"), "who").rows == 2
+
+
+def test_splitting_is_the_same_compiled_and_plain(tmp_path, monkeypatch):
+    """The kernel and the same code in plain Python split random bytes alike, in blocks of any size."""
+    rng = random.Random("split")
+    pieces = [b"a", b",", b"\n", b"\r", b'"', b'""', b"\xff", b"\xc3\xa9", b"yes", b'"\n', b'",']
+    path = tmp_path / "rows.csv"
+    for _ in range(FUZZ):
+        path.write_bytes(b"".join(rng.choices(pieces, k=60)))
+        layout = text_lines.Layout(0, b",", b'"', rng.choice([b"\n", b"\r\n", b"\r"]), blanks=rng.random() < 0.5)
+        found = []
+        for block, plain in ((1, True), (1000, True), (3, False), (1000, False)):
+            monkeypatch.setattr(text_lines, "BLOCK", block)
+            monkeypatch.setattr(text_lines, "_PLAIN", 10**9 if plain else -1)
+            monkeypatch.setattr(text_lines, "_is_loaded", lambda: False)
+            found.append([row for batch in text_lines.batches(path, layout, [0, 2]) for row in batch.to_pylist()])
+        assert found[0] == found[1] == found[2] == found[3]
+
+
+def test_a_lazy_frame_is_computed_when_it_is_counted(tmp_path):
+    """Opening it and planning with it ask for its schema only: what it computes may depend on rows."""
+    seen = []
+    lazy = pl.LazyFrame({"a": ["1", "x"]}).map_batches(lambda rows: seen.append(1) or rows)
+    source = sources.open(lazy.with_columns(pl.col("a").cast(pl.Int64)))
+    source.check(median("a", above=1))
+    assert not seen
+    with pytest.raises(FileError, match="cannot read it to the end"):
+        source.count(median("a", above=1))
+    assert seen
+
+
+def test_a_lazy_frame_is_computed_once(tmp_path):
+    """Its columns belong together: computed apart, their rows might be in another order."""
+    seen = []
+    lazy = pl.LazyFrame({"a": [1, 2, 3], "b": ["x", "y", "x"]}).map_batches(lambda rows: seen.append(1) or rows)
+    source = sources.open(lazy)
+    assert source.count(median("a", above=1), where="b == 'x'").classes == (1, 1)
+    assert source.count(median("a", above=2), where="b == 'x'").classes == (1, 1)
+    assert len(seen) == 1
+
+
+def test_decimals_of_any_length_are_refused_by_their_type(tmp_path):
+    """Arrow stops at one cell of an odd length, so a Parquet column that can hold one is refused, whatever is in it."""
+    path = tmp_path / "d.parquet"
+    table = pa.table({"d": pa.array([b"\x01", b"\x05"], pa.binary()), "a": ["yes", "no"]})
+    pq.write_table(table, path, use_dictionary=False, store_schema=False, write_statistics=False)
+    whole = path.read_bytes()
+    size = int.from_bytes(whole[-8:-4], "little")
+    footer, body = whole[-8 - size : -8], whole[: -8 - size]
+    at = footer.index(b"\x15\x0c\x25\x02\x18\x01d") + 7  # the column d: its converted type, scale and precision follow
+    footer = footer[:at] + bytes([0x25, 0x0A, 0x15, 0x04, 0x15, 0x14]) + footer[at:]
+    path.write_bytes(body + footer + len(footer).to_bytes(4, "little") + b"PAR1")
+    with sources.open(path) as source:
+        assert source.count(majority("a")).classes == (1, 1)
+        with pytest.raises(ParameterError, match="column d is compared with a number, but holds"):
+            source.check(median("d", above=1))
+
+
+@pytest.mark.parametrize("make", [lambda table: table, lambda table: duckdb.from_arrow(table)], ids=["Arrow", "DuckDB"])
+def test_decimals_that_cannot_be_one_are_neither_yes_nor_no(make):
+    """With as many places as digits, 1 does not fit the type, and the comparison must not fail."""
+    table = pa.table({"d": pa.array([0, None], pa.decimal128(38, 38))})
+    with sources.open(make(table)) as source:
+        counts = source.count(majority("d"))
+        assert (counts.classes, counts.missing) == ((0, 1), 1)
+
+
+def test_everybody_is_counted_whatever_stands_in_the_cells(tmp_path):
+    """The public numbers, for the owner: rows, persons with a name, and people by one of a few values."""
+    path = tmp_path / "d.csv"
+    path.write_text("who,e\na,1\na,0.5\nb,1\n,2\nc,\n")
+    for data in (path, pd.read_csv(path, dtype=str)):
+        with sources.open(data) as source:
+            assert source.count_people() == 5
+            assert source.count_people("who") == 3
+            assert source.count_classes("e", ["0.5", "1"]) == {"0.5": 1, "1": 2}
+            assert source.count_classes("e", ["0.5", "1"], "who") == {"0.5": 1, "1": 1}
+    (tmp_path / "d.jsonl").write_text('{"who": "a"}\n[1]\n')
+    with sources.open(tmp_path / "d.jsonl") as source:
+        assert source.count_people() == 2

@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime as dt
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -15,16 +16,19 @@ from pathlib import Path
 import duckdb
 import numpy as np
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from typer.testing import CliRunner
 
 import strategies
+import test_persons
 from tinct import (
     BudgetExceeded,
     DatasetGraph,
     EdgePrivacy,
     FileError,
     Ledger,
+    NotAnswered,
     NotExtendable,
     ParameterError,
     Privacy,
@@ -38,12 +42,13 @@ from tinct import (
     spark,
 )
 from tinct import sources as plain_sources
-from tinct._kernels import propagate
+from tinct._kernels import propagation
 from tinct.cli.main import app
+from tinct.ledger import State
 from tinct.questions import parse
 from tinct.sources import spark_engine
-from tinct.sources.spark import kind_of_spark_type, open_frame
-from tinct.spark import answering, jobs, odds, publishing, starting
+from tinct.sources.spark_frames import kind_of_spark_type, open_frame
+from tinct.spark import _session, jobs, odds, publishing
 
 pytestmark = pytest.mark.xdist_group("spark")  # one process: they share what is slow to start
 
@@ -56,7 +61,7 @@ CANARY = "zanzibar"
 @pytest.fixture(scope="module")
 def session():
     """One Spark for all tests: two cores, and tasks may fail three times, as on a cluster."""
-    if (starting.java_version() or 0) < 17:
+    if (_session.java_version() or 0) < 17:
         pytest.skip("Java 17 is not installed")
     config = {
         "spark.sql.shuffle.partitions": "2",
@@ -95,7 +100,9 @@ def table_of(extension, n):
 
 def test_spark_is_not_imported_before_it_is_used():
     """Importing the library, and the room of Spark, costs nobody Spark."""
-    code = "import sys, tinct, tinct.spark, tinct.sources.spark; print([m for m in sys.modules if 'pyspark' in m])"
+    code = (
+        "import sys, tinct, tinct.spark, tinct.sources.spark_frames; print([m for m in sys.modules if 'pyspark' in m])"
+    )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
 
@@ -113,16 +120,16 @@ def test_what_is_missing_is_named(monkeypatch, tmp_path):
     with pytest.raises(TinctError, match=r"Spark 4 or later is needed, this is 3\.5\.1"):
         spark_engine.require_version("3.5.1")
     monkeypatch.setenv("JAVA_HOME", str(tmp_path))
-    assert starting.java_version() is None
+    assert _session.java_version() is None
     with pytest.raises(TinctError, match="none was found: install openjdk-17"):
-        starting.require_java(starting.java_version())
+        _session.require_java(_session.java_version())
     (tmp_path / "bin").mkdir()
     old = tmp_path / "bin" / "java"
     old.write_text("#!/bin/sh\necho 'openjdk version \"1.8.0_392\"' >&2\n")
     old.chmod(0o755)
-    assert starting.java_version() == 8
+    assert _session.java_version() == 8
     with pytest.raises(TinctError, match="this is Java 8"):
-        starting.require_java(8)
+        _session.require_java(8)
 
 
 def test_wrong_versions_and_addresses_are_named():
@@ -187,8 +194,8 @@ def test_column_arithmetic_equals_the_kernels(session):
         odds.bound(data.key, data.gain, data.shift), odds.other(data.key), *odds.to_probabilities(data.key)
     )
     with np.errstate(all="ignore"):
-        expected = [propagate.step(*row, False) for row in zip(keys, gains, shifts, strict=True)]
-        others = np.where(keys > 0, np.minimum(1 / keys, propagate.HIGHEST), np.inf)
+        expected = [propagation.step(*row, False) for row in zip(keys, gains, shifts, strict=True)]
+        others = np.where(keys > 0, np.minimum(1 / keys, propagation.HIGHEST), np.inf)
     rows = np.array(found.collect(), float)
     assert np.array_equal(rows[:, 0], expected)
     assert np.array_equal(rows[:, 1], others)
@@ -677,6 +684,12 @@ def test_counts_equal_those_of_duckdb(both, question, where, unit):
     assert both[1].count(asked, where=where, unit=name) == both[0].count(asked, where=where, unit=name)
 
 
+def test_spark_counts_persons_as_the_rule_says(session):
+    """Random rows against the rule in plain Python."""
+    rows = test_persons.random_rows(7, 80)
+    test_persons.require_the_rule(open_frame(session.createDataFrame(test_persons.table(rows))), rows)
+
+
 GROUPED = [
     ("majority(word)", "ward name", None, None, None),
     ("median(number, above=1)", "number", None, None, None),
@@ -727,8 +740,177 @@ def test_columns_are_checked_as_everywhere(session, both):
     with pytest.raises(ParameterError, match="neither numbers, text nor truth values"):
         listed.count(majority("x"))
     assert kind_of_spark_type("struct<a:int>") == "other"
-    with pytest.raises(FileError, match="no rows"), plain_sources.open(open_frame(session.range(0))):
-        pass
+
+
+def test_nobody_is_a_frame_like_any_other(session):
+    """No rows is no error: counts of 0, no groups, and one empty batch of them."""
+    source = plain_sources.open(session.range(0).selectExpr("id", "true AS b"))
+    assert source.count(majority("b"), unit="id").rows == 0
+    assert len(source.count_by(majority("b"), "id")) == 0
+    (batch,) = source.group_batches(majority("b"), "id")
+    assert (batch.rows, batch.labels, batch.classes.shape) == (0, (), (0, 2))
+
+
+# for each type of Spark, an ordinary cell and nasty ones, as expressions
+NASTY_CELLS = {
+    "string": ("'a'", ["CAST(X'FF61' AS STRING)", "CAST(X'61C3' AS STRING)", "''", "char(0)", "repeat('x', 100000)"]),
+    "timestamp": (
+        "TIMESTAMP'2024-01-01 00:00:00'",
+        ["timestamp_micros(9223372036854775807L)", "timestamp_micros(-9223372036854775807L - 1L)", "NULL"],
+    ),
+    "timestamp_ntz": ("TIMESTAMP_NTZ'2024-01-01 00:00:00'", ["TIMESTAMP_NTZ'+294247-01-10 00:00:00'", "NULL"]),
+    "date": ("DATE'2024-01-01'", ["date_from_unix_date(2147483647)", "date_from_unix_date(-2147483648)"]),
+    "double": ("1.5D", ["double('nan')", "double('-inf')", "5e-324D", "1e308D"]),
+    "decimal(38,2)": ("1.5", ["-999999999999999999999999999999999999.99"]),
+    "bigint": ("1", ["-9223372036854775808L", "9223372036854775807L"]),
+    "boolean": ("true", ["NULL"]),
+}
+
+
+@pytest.mark.parametrize("ansi", ["true", "false"])
+@pytest.mark.parametrize("kind", NASTY_CELLS)
+def test_one_nasty_row_changes_the_counts_by_one_row(session, kind, ansi):
+    """Added to a frame, whatever its cell holds: an answer, and one row more; in no mode of Spark an error."""
+    ordinary, nasty = NASTY_CELLS[kind]
+    session.conf.set("spark.sql.ansi.enabled", ansi)
+    try:
+        rows = [f"SELECT CAST({ordinary} AS {kind}) AS x, {at} AS p, true AS s" for at in range(3)]
+        more = [f"SELECT CAST({cell} AS {kind}), {100 + at}, false" for at, cell in enumerate(nasty)]
+        before = open_frame(session.sql(" UNION ALL ".join(rows)))
+        after = open_frame(session.sql(" UNION ALL ".join([*rows, *more])))
+        assert before.columns == after.columns
+        assert after.count(majority("s")).classes == (3, len(more))
+        assert after.count(majority("s"), unit="p").classes == (3, len(more))
+        assert 1 <= after.count(majority("s"), unit="x").rows <= 1 + len(more)
+        for unit in (None, "p"):
+            groups = after.count_by(majority("s"), "x", unit=unit)
+            assert groups.rows == 3 + len(more)
+            assert groups.of(before.count_by(majority("s"), "x").labels[0]).classes == (3, 0)
+            batches = list(after.group_batches(majority("s"), "x", unit=unit))
+            assert [batch.labels for batch in batches] == [groups.labels]
+            assert np.array_equal(batches[0].classes, groups.classes)
+            assert batches[0].rows == groups.rows
+        if kind == "string":
+            assert groups.labels == tuple(sorted(["a", "\0", "x" * 100_000]))  # what is not UTF-8 is no group
+            counts = after.count(parse("exists(x == 'a')"))
+            assert (counts.rows, counts.missing) == (8, 3)
+    finally:
+        session.conf.unset("spark.sql.ansi.enabled")
+
+
+# moments in milliseconds, from the first to the last that fits into microseconds
+FITTING = [0, -1, 1_711_846_800_250, None, -62_135_596_800_001, -9_223_372_036_854_775, 9_223_372_036_854_775]
+MOMENT_TYPES = {"t": pa.timestamp("ms"), "z.`z": pa.timestamp("ms", "UTC"), "u": pa.timestamp("us")}
+
+
+def moments_file(path, millis, types=MOMENT_TYPES):
+    """A Parquet file with a row for each number, which stands in columns of milliseconds, zoned and not."""
+    whole = {name: [0] * len(millis) if kind.unit == "us" else millis for name, kind in types.items()}
+    moments = {name: pa.array(whole[name], pa.int64()).cast(kind, safe=False) for name, kind in types.items()}
+    path.parent.mkdir(exist_ok=True)
+    pq.write_table(pa.table({**moments, "s": [True] * len(millis), "p": list(range(len(millis)))}), path)
+
+
+@pytest.mark.parametrize("settings", [{}, {"ansi.enabled": "false", "parquet.enableVectorizedReader": "false"}])
+def test_one_moment_in_milliseconds_changes_the_counts_by_one_row(session, tmp_path, settings):
+    """Spark's own reader would fail on a cell 292,000 years away: here its row is a row, and the cell is missing."""
+    folder = tmp_path / "100% of them"  # also in a folder whose name has to be escaped
+    moments_file(folder / "a.parquet", [0, 1000, None])
+    before = jobs.open_parquet(str(folder))
+    absurd = [2**63 - 1, -(2**63), 2**62, 9_223_372_036_854_776, -9_223_372_036_854_776]
+    moments_file(folder / "b.parquet", absurd)
+    try:
+        for name, value in settings.items():
+            session.conf.set(f"spark.sql.{name}", value)
+        after = jobs.open_parquet(str(folder))
+        assert before.columns == after.columns
+        for column in ("t", "z.`z"):
+            first, second = (each.count_by(majority("s"), column) for each in (before, after))
+            assert (first.labels, first.classes.tolist()) == (second.labels, second.classes.tolist())
+            assert (first.rows, second.rows) == (3, 3 + len(absurd))
+            assert [batch.labels for batch in after.group_batches(majority("s"), column)] == [first.labels]
+            assert after.count(majority("s"), unit=column).rows == 2
+        question = parse("exists(t == '1970-01-01 00:00:00')")
+        assert (before.count(question).classes, after.count(question).classes) == ((1, 1), (1, 1))
+        assert after.count(question).missing == 1 + len(absurd)
+        options = {"target": str(tmp_path / "answers"), "epsilon": 20, "delta": "1e-3", "by": "t"}
+        jobs.ask_groups_files(str(folder), "majority(s)", **options)
+    finally:
+        for name in settings:
+            session.conf.unset(f"spark.sql.{name}")
+
+
+def test_moments_in_milliseconds_have_the_text_they_had(session, tmp_path):
+    """For all that Spark can read, in columns with a zone and without, labels and types are those of its own reader."""
+    path = tmp_path / "year=2024" / "moments.parquet"
+    moments_file(path, FITTING)
+    own = open_frame(session.read.parquet(str(tmp_path)))
+    here = jobs.open_parquet(str(tmp_path))
+    assert here._frame.dtypes == own._frame.dtypes
+    assert here.columns == (*MOMENT_TYPES, "s", "p", "year")
+    for column in MOMENT_TYPES:
+        labels = here.count_by(majority("s"), column).labels
+        assert labels == own.count_by(majority("s"), column).labels
+        assert "1970-01-01 00:00:00" in [label.removesuffix("+00") for label in labels]
+
+
+@pytest.mark.parametrize(
+    ("other", "said"),
+    [
+        ({"t": pa.timestamp("us")}, "column t is timestamp_ntz in one file and timestamp_ntz in milliseconds in"),
+        ({"T": pa.timestamp("us")}, "is timestamp_ntz in one file"),
+        ({"t": pa.timestamp("ms", "UTC")}, "timestamp in milliseconds in one file"),
+        ({"t": pa.timestamp("ms"), "p": pa.timestamp("ms")}, "column p is long in one file"),
+    ],
+)
+def test_files_that_do_not_agree_on_a_column_are_refused_by_their_schema(session, tmp_path, other, said):
+    """Of one folder, before anything is charged or counted, also if nobody is in the file that differs."""
+    folder, ledger = tmp_path / "rows", Ledger(tmp_path / "budget.db", epsilon=1, delta="1e-5")
+    moments_file(folder / "a.parquet", FITTING, {"t": pa.timestamp("ms")})
+    empty = pa.table({name: pa.array([], kind) for name, kind in other.items()})
+    pq.write_table(empty, folder / "b.parquet")
+    with pytest.raises(FileError, match=said):
+        jobs.ask_groups_files(
+            str(folder), "majority(s)", epsilon=1, delta="1e-6", by="t", target=str(tmp_path / "out"), ledger=ledger
+        )
+    assert not ledger.history()
+    # a column that is not there is missing
+    pq.write_table(pa.table({"s": pa.array([], pa.bool_())}), folder / "b.parquet")
+    assert jobs.open_parquet(str(folder)).count(majority("s")).rows == len(FITTING)
+
+
+def test_no_date_is_too_long_ago_for_an_answer(session, tmp_path):
+    """A setting of Spark makes it fail on the first date before 1582; files that are opened here are read anyway."""
+    days = pa.array([0, -1_000_000, -(2**31)], pa.int32()).cast(pa.date32())
+    pq.write_table(pa.table({"day": days, "s": [True] * 3}), tmp_path / "days.parquet")
+    session.conf.set("spark.sql.parquet.datetimeRebaseModeInRead", "exception")
+    try:
+        counts = jobs.open_parquet(str(tmp_path / "days.parquet")).count_by(majority("s"), "day")
+        assert counts.labels == ("-0768-02-04", "-5877641-06-23", "1970-01-01")
+    finally:
+        session.conf.unset("spark.sql.parquet.datetimeRebaseModeInRead")
+
+
+def test_no_error_of_python_quotes_a_cell_either(session):
+    """What goes wrong with a cell on its way to the driver is told without it."""
+    broken = session.sql("SELECT CAST(X'FF7A616E7A69626172' AS STRING) AS x")
+    with pytest.raises(TinctError) as raised:
+        spark_engine.guarded("reading", lambda: broken.toArrow().column(0).to_pylist())
+    assert CANARY not in str(raised.value)
+    assert raised.value.__cause__ is raised.value.__context__ is None
+
+
+def test_batches_of_groups_are_those_of_one_count(session, monkeypatch):
+    """In the order of their text, at most so many at a time; rows in no group are counted with the last."""
+    monkeypatch.setattr("tinct.sources.spark_frames.MAX_GROUPS", 4)
+    source = open_frame(session.sql("SELECT nullif(id % 11, 10) AS g, id % 3 AS c FROM range(300)"))
+    for question in (majority("c"), mode("c", [0, 1, 2])):
+        whole = source.count_by(question, "g")
+        batches = list(source.group_batches(question, "g"))
+        assert [len(batch) for batch in batches] == [4, 4, 2]
+        assert sum((batch.labels for batch in batches), ()) == whole.labels
+        assert np.array_equal(np.concatenate([batch.classes for batch in batches]), whole.classes)
+        assert sum(batch.rows for batch in batches) == whole.rows == 300
 
 
 def votes(session, groups=30, size=40):
@@ -772,25 +954,98 @@ def test_groups_are_answered_on_the_executors_and_charged_once(session, tmp_path
     assert {row.group: row.answer for row in declared.table.collect()} == {"g03": "no", "g04": "yes"}
 
 
-def test_a_failed_answer_costs_nothing(session, tmp_path, monkeypatch):
-    """The budget is charged once all is drawn and before it can be seen: what failed unseen is asked again."""
-    ledger = Ledger(tmp_path / "budget.db", epsilon=1, delta="1e-5")
-    data, path = votes(session, groups=3), str(tmp_path / "out" / "answers")
-    (tmp_path / "out").mkdir()
-    options = {"by": "ward", "path": path, "ledger": ledger, "request": "wards"}
+@pytest.fixture
+def wards(session, tmp_path):
+    """A request for all wards, with the folder it publishes in and the ledger it is charged to."""
+    ledger, out = Ledger(tmp_path / "budget.db", epsilon=1, delta="1e-5"), tmp_path / "out"
+    out.mkdir()
+    data = votes(session, groups=3)
+
+    def run():
+        options = {"by": "ward", "path": str(out / "answers"), "ledger": ledger, "request": "wards"}
+        return spark.ask_groups(data, majority("support"), 1, "1e-6", **options)
+
+    return run, out, ledger
+
+
+def test_a_job_that_fails_stays_charged_and_is_completed(wards, monkeypatch):
+    """The charge comes first; what fails says one sentence and leaves nothing; the same request completes it, free."""
+    run, out, ledger = wards
 
     def failing(*_):
+        assert [entry.state for entry in ledger.history()] == [State.CHARGED]
         raise TinctError("the cluster is gone")
 
     with monkeypatch.context() as broken:
-        broken.setattr(publishing, "_store", failing)
-        with pytest.raises(TinctError, match="gone"):
-            spark.ask_groups(data, majority("support"), 1, "1e-6", **options)
-    assert os.listdir(tmp_path / "out") == []
-    assert ledger.history() == []
-    answers = spark.ask_groups(data, majority("support"), 1, "1e-6", **options)
-    assert {row.answer for row in answers.table.collect()} <= {"yes", "no"}
-    assert str(ledger.spent().epsilon) == "1"
+        broken.setattr(publishing, "stage", failing)
+        with pytest.raises(NotAnswered, match="is charged, but its answer could not be completed") as failure:
+            run()
+    assert "gone" not in str(failure.value)
+    assert os.listdir(out) == []
+    assert {row.answer for row in run().table.collect()} <= {"yes", "no"}
+    assert (str(ledger.spent().epsilon), os.listdir(out)) == ("1", ["answers"])
+
+
+def test_answers_are_drawn_where_only_the_service_can_look(wards, monkeypatch):
+    """Until it is recorded, what was drawn stands in a folder that nobody else may enter."""
+    run, out, ledger = wards
+    stage, seen = publishing.stage, []
+
+    def watched(*given):
+        stage(*given)
+        (folder,) = out.iterdir()
+        seen.append((folder.stat().st_mode & 0o777, ledger.find("wards").state))
+
+    monkeypatch.setattr(publishing, "stage", watched)
+    run()
+    assert seen == [(0o700, State.CHARGED)]
+    assert os.listdir(out) == ["answers"]
+
+
+def test_what_was_recorded_is_published_by_whoever_comes_next(wards, monkeypatch):
+    """A run that ends between the record and the name: the next one gives the same answers their name, undrawn."""
+    run, out, _ = wards
+    with monkeypatch.context() as broken:
+        broken.setattr(publishing, "reveal", lambda *_: (_ for _ in ()).throw(TinctError("killed")))
+        with pytest.raises(TinctError, match="killed"):
+            run()
+    (hidden,) = out.iterdir()
+    drawn = sorted((hidden / "rows").glob("*.parquet"))
+    stood = {path.name: path.read_bytes() for path in drawn}
+    monkeypatch.setattr(publishing, "stage", lambda *_: pytest.fail("this was drawn again"))
+    assert run().repeated
+    assert os.listdir(out) == ["answers"]
+    assert {path.name: path.read_bytes() for path in (out / "answers").glob("*.parquet")} == stood
+
+
+def test_of_two_runs_of_one_request_the_slower_one_drops_what_it_drew(wards, monkeypatch):
+    """Both get the answers of the one that was recorded first."""
+    run, out, ledger = wards
+    stage, faster = publishing.stage, []
+
+    def slow(*given):
+        stage(*given)
+        if not faster:
+            faster.append(None)
+            faster[0] = sorted(map(tuple, run().table.collect()))
+
+    monkeypatch.setattr(publishing, "stage", slow)
+    assert sorted(map(tuple, run().table.collect())) == faster[0]
+    assert os.listdir(out) == ["answers"]
+    assert len(ledger.history()) == 1
+
+
+def test_the_number_of_files_says_nothing_about_groups_that_are_not_shown(session, tmp_path):
+    """Names and sizes of what is published are the same, however many small groups there are."""
+    listings = []
+    for number, small in enumerate((1, 3000)):
+        labels = ["large"] * 300 + [f"small {at}" for at in range(small)]
+        data = frame(session, ward=labels, support=["yes"] * len(labels)).repartition(1 + 40 * number)
+        path = tmp_path / f"answers {number}"
+        spark.ask_groups(data, majority("support"), 20, "1e-12", by="ward", path=str(path))
+        files = sorted(each for each in path.iterdir() if each.suffix == ".parquet")
+        listings.append([(re.sub("-[0-9a-f]{8}-.*", "", each.name), each.stat().st_size) for each in files])
+    assert listings[0] == listings[1]
 
 
 def test_what_was_published_is_never_drawn_again(session, tmp_path):
@@ -805,31 +1060,15 @@ def test_what_was_published_is_never_drawn_again(session, tmp_path):
     assert not os.path.exists(path)
 
 
-def test_a_request_that_was_answered_meanwhile_publishes_nothing(session, tmp_path, monkeypatch):
-    """Two runs of one request at the same time: one publishes, the other drops what it drew."""
-    ledger = Ledger(tmp_path / "budget.db", epsilon=1, delta="1e-5")
-    data, out = votes(session, groups=3), tmp_path / "out"
-    out.mkdir()
-    options = {"by": "ward", "path": str(out / "answers"), "ledger": ledger, "request": "wards"}
-    spark.ask_groups(data, majority("support"), 1, "1e-6", **options)
-    stood = {name: (out / "answers" / name).read_bytes() for name in os.listdir(out / "answers")}
-    monkeypatch.setattr(answering, "_is_recorded", lambda *_: False)  # as it was when the slower one began
-    monkeypatch.setattr(answering, "_require_affordable", lambda *_: None)
-    monkeypatch.setattr(publishing, "require_free", lambda *_: None)
-    with pytest.raises(FileError, match="by another run meanwhile"):
-        spark.ask_groups(data, majority("support"), 1, "1e-6", **options)
-    assert os.listdir(out) == ["answers"]
-    assert {name: (out / "answers" / name).read_bytes() for name in os.listdir(out / "answers")} == stood
-
-
 def test_what_cannot_be_paid_is_not_drawn(session, tmp_path, monkeypatch):
     """A budget that does not suffice, and a name that is none, are refused before the work begins."""
     ledger = Ledger(tmp_path / "budget.db", epsilon="ln 3", delta="1e-5")
     data, options = votes(session, groups=3), {"by": "ward", "path": str(tmp_path / "answers"), "ledger": ledger}
     with monkeypatch.context() as watched:
-        watched.setattr(publishing, "_store", lambda *_: pytest.fail("this was drawn"))
-        with pytest.raises(BudgetExceeded, match="not enough privacy is left"):
-            spark.ask_groups(data, majority("support"), 2, "1e-6", **options)
+        watched.setattr(publishing, "stage", lambda *_: pytest.fail("this was drawn"))
+        for epsilon, delta in ((2, "1e-6"), (1, "2e-5")):
+            with pytest.raises(BudgetExceeded, match="not enough privacy is left"):
+                spark.ask_groups(data, majority("support"), epsilon, delta, **options)
         with pytest.raises(ParameterError, match="request"):
             spark.ask_groups(data, majority("support"), 1, "1e-6", **options, request="")
         with pytest.raises(ParameterError, match="needs a ledger"):
@@ -951,8 +1190,8 @@ def test_commands_run_on_spark(session, tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["design", "graph", "--fix", "f", "-o", "t", "--mu", "1"], "--mu does not go together"),
-        (["design", "graph", "--fix", "f", "-o", "t", "--truth", "0.8,0.5"], "--truth does not go together"),
+        (["design", "graph", "--fix", "f", "-o", "t", "--mu", "1"], "--mu cannot be combined"),
+        (["design", "graph", "--fix", "f", "-o", "t", "--truth", "0.8,0.5"], "--truth cannot be combined"),
         (["design", "graph", "--fix", "f", "-o", "t", "--delta", "0.1"], "--delta needs --epsilon"),
         (["design", "graph", "-o", "t"], "extends --fix"),
         (["ask", "rows.csv", "majority(x)", "-e", "1"], "Spark reads Parquet"),
@@ -976,7 +1215,7 @@ def test_a_lost_executor_costs_time_only(tmp_path):
 
 def test_duckdb_is_the_reference():
     """The blanks that Spark takes off are the ones DuckDB takes off."""
-    from tinct.sources.spark import _BLANKS
+    from tinct.sources.spark_frames import _BLANKS
 
     characters = [chr(code) for code in range(1, 0x3002)]
     rows = duckdb.connect().execute("SELECT c, trim(c || 'x') FROM (SELECT unnest(?) AS c)", [characters]).fetchall()

@@ -10,6 +10,7 @@ import socket
 import subprocess
 import sys
 import time
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -25,17 +26,16 @@ pytest.importorskip("dash_cytoscape")
 from dash import no_update
 
 import tinct
-from tinct import Mechanism, Privacy, exact, graphs, local, rainbow
+from tinct import Mechanism, Privacy, baselines, exact, graphs, local, rainbow
 from tinct.errors import FileError, ParameterError, TinctError
 from tinct.ledger import Ledger
 from tinct.studio import drawing, families, open_studio, parts
 from tinct.studio.application import build
 from tinct.studio.budget import page as budget_page
-from tinct.studio.design import events, saving
-from tinct.studio.design import wiring as design_wiring
-from tinct.studio.design.solving import least_budget, scene_of, solve, starting_values
+from tinct.studio.design import events, saving, wiring
+from tinct.studio.design.solving import scene_of, solve, starting_values
 from tinct.studio.design.state import DesignState
-from tinct.studio.design.view import view
+from tinct.studio.design.view import lines, view
 from tinct.studio.families import FAMILIES, RANKED
 from tinct.studio.guard import MAX_BODY
 from tinct.studio.happenings import Happening, controls_used, event_of
@@ -43,6 +43,7 @@ from tinct.studio.local import page as local_page
 from tinct.studio.local import state as local_state
 from tinct.studio.local.solving import solve as solve_local
 from tinct.studio.local.view import ratio_places, regime_name
+from tinct.studio.opening import Opening, Tickets
 from tinct.studio.palette import DARK, LIGHT
 from tinct.studio.placing import STEP, placed
 from tinct.studio.rainbow import page as rainbow_page
@@ -50,7 +51,6 @@ from tinct.studio.rainbow import state as rainbow_state
 from tinct.studio.rainbow.solving import own_shares
 from tinct.studio.rainbow.solving import solve as solve_rainbow
 from tinct.studio.rainbow.view import regions
-from tinct.studio.summary import compared, lines
 from tinct.studio.uploads import MAX_FILE, decoded, parsed, safe_name
 from tinct.studio.verify import page as verify_page
 from tinct.studio.verify import state as verify_state
@@ -242,7 +242,7 @@ def test_bad_budgets_are_refused_with_the_librarys_message(text, workshop):
         with pytest.raises(TinctError):
             after(DesignState(), event, text, workshop)
         moment = Moment(DesignState().to_json(), Happening(event, text), {}, {"name": None}, "light")
-        shown = design_wiring.updated(moment, workshop)
+        shown = wiring.updated(moment, workshop)
         assert shown["state"] == DesignState().to_json()
         assert shown["message"].children
         assert shown["elements"]
@@ -279,7 +279,7 @@ def test_a_bad_upload_leaves_every_page_as_it_was(name, workshop):
     """A broken file changes no settings, and its error names the file, not where it was put."""
     moment = {"upload": contents(BAD_FILES[name]), "name": name}
     for module, event, state in (
-        (design_wiring, "upload", DesignState()),
+        (wiring, "upload", DesignState()),
         (verify_page, "table", verify_state.VerifyState()),
         (verify_page, "graph-upload", verify_state.VerifyState()),
         (rainbow_page, "graph-upload", rainbow_state.RainbowState()),
@@ -316,19 +316,20 @@ def test_table_by_distance_agrees_with_a_slow_count(workshop):
     """The grouped table equals one made vertex by vertex."""
     state = after(after(DesignState(), "family", "grid", workshop), "delta", "0.01", workshop)
     scene = scene_of(state, workshop.files)
-    mechanism = solve(state, scene).mechanism
-    others = compared(scene.graph, least_budget(scene))
+    solution = solve(state, scene)
+    mechanism = solution.mechanism
+    others = baselines.beside(scene.graph, scene.privacy)
     groups: dict[tuple[object, int], list[int]] = {}
     for at, vertex in enumerate(scene.graph.vertices):
         key = (scene.graph.colors[vertex], int(scene.graph.boundary_distance()[at]))
         groups.setdefault(key, []).append(at)
-    found = lines(mechanism, others)
+    found = lines(solution)
     assert {(line.color, line.distance) for line in found} == set(groups)
     for line in found:
         mine = groups[(line.color, line.distance)]
         truths = [mechanism.truth()[at] for at in mine]
-        assert (line.datasets, line.least_truth, line.most_truth) == (len(mine), min(truths), max(truths))
-        assert line.worst_error == max(mechanism.error()[at] for at in mine)
+        assert (line.datasets, line.truth) == (len(mine), (min(truths), max(truths)))
+        assert line.wrong == max(mechanism.error()[at] for at in mine)
         # the mean is summed in another order
         np.testing.assert_allclose(line.row, mechanism.table[mine].mean(axis=0), rtol=1e-13)
         for name, other in others.items():
@@ -419,7 +420,7 @@ def test_tables_that_do_not_fit_say_how_many_rows_they_have(workshop):
 def test_a_number_that_is_hidden_is_left_alone(workshop):
     """A family with one number does not empty the field of the second, which browsers complain about."""
     moment = Moment(DesignState().to_json(), None, {}, {"name": None}, "light")
-    shown = design_wiring.updated(moment, workshop)
+    shown = wiring.updated(moment, workshop)
     assert (shown["number-0"], shown["number-1"]) == (21, no_update)
     assert shown["number-box-1"] == parts.shown_if(False)
 
@@ -444,7 +445,7 @@ def test_design_files_are_read_back_by_the_library(workshop, tmp_path):
         (tmp_path / name).write_text(sent["content"], encoding="utf-8")
     mechanism = Mechanism.from_json(tmp_path / "mechanism.json")
     np.testing.assert_array_equal(mechanism.table, table_of(state, workshop))
-    from tinct.mechanism.files import read_table
+    from tinct.mechanism.table_files import read_table
 
     np.testing.assert_array_equal(read_table(tmp_path / "mechanism.csv", mechanism.graph), mechanism.table)
 
@@ -520,7 +521,7 @@ def test_what_was_missed_but_makes_no_sense_is_left_out(workshop):
     moment = Moment(
         DesignState().to_json(), Happening("tap", {"data": {"id": "3"}}), {}, {"name": None}, "light", missed
     )
-    shown = design_wiring.updated(moment, workshop)
+    shown = wiring.updated(moment, workshop)
     assert shown["state"]["colors"] == {3: 1}
     assert shown["state"]["epsilon"] == "1"
     assert "epsilon must be a number" in str(shown["message"])
@@ -797,7 +798,7 @@ def test_an_upload_leaves_nothing_behind(workshop, tmp_path, monkeypatch):
 
     def read(path: Path) -> None:
         seen.append((path.parent.stat().st_mode & 0o777, path.read_bytes()))
-        raise FileError(f"{path}: no")
+        raise FileError("no", path=path)
 
     with pytest.raises(FileError, match=r"^x\.csv: no$"):
         parsed(decoded(contents("abc"), "x.csv"), read)
@@ -1187,3 +1188,104 @@ def test_the_command_prints_the_address_first_and_ends_cleanly():
     assert "Traceback" not in errors
     assert "Ctrl-C" in errors
     assert errors.endswith("tinct studio has ended.\n")
+
+
+# opening the browser
+
+BROWSER = """
+import http.client, json, os, pathlib, re, stat, sys, urllib.parse
+page = pathlib.Path(urllib.parse.unquote(urllib.parse.urlsplit(sys.argv[1]).path))
+text = page.read_text()
+address = urllib.parse.urlsplit(re.search(r'url=([^"]+)"', text)[1])
+def status():
+    line = http.client.HTTPConnection(address.hostname, address.port, timeout=20)
+    line.request("GET", f"{address.path}?{address.query}")
+    answer = line.getresponse()
+    return answer.status, answer.getheader("Location")
+commands = []
+for number in filter(str.isdigit, os.listdir("/proc")):
+    try:
+        commands.append(pathlib.Path(f"/proc/{number}/cmdline").read_bytes().decode(errors="replace"))
+    except OSError:
+        pass
+modes = [stat.S_IMODE(place.stat().st_mode) for place in (page, page.parent)]
+found = {"arguments": sys.argv, "commands": commands, "modes": modes, "page": text, "path": str(page)}
+pathlib.Path(os.environ["SEEN"]).write_text(json.dumps({**found, "visits": [status(), status()]}))
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="looks at /proc")
+def test_the_token_stands_in_no_process_arguments(tmp_path):
+    """The browser gets a private file that leads on with a ticket, which works once; then the file is gone."""
+    import signal
+
+    (tmp_path / "browser.py").write_text(BROWSER)
+    seen, home = tmp_path / "seen.json", tmp_path / "home"
+    home.mkdir()
+    environment = {
+        **os.environ, "BROWSER": f"{sys.executable} {tmp_path / 'browser.py'} %s", "SEEN": str(seen), "HOME": str(home),
+    }  # fmt: skip
+    line = [sys.executable, "-c", "from tinct.cli.studio import studio; studio(0, True, None)"]
+    process = subprocess.Popen(line, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment)
+    try:
+        token = urlsplit(process.stdout.readline().strip()).query.removeprefix("token=")
+        deadline = time.monotonic() + 30
+        while not (seen.exists() and not list(home.iterdir())) and time.monotonic() < deadline:
+            time.sleep(0.05)
+        process.send_signal(signal.SIGINT)
+        process.communicate(timeout=30)
+    finally:
+        process.kill()
+    found = json.loads(seen.read_text())
+    assert len(token) == 32
+    for text in (*found["arguments"], *found["commands"], found["page"], found["path"]):
+        assert token not in text
+    ticket = found["page"].partition("ticket=")[2][:32]
+    assert not any(ticket in text for text in (*found["arguments"], *found["commands"]))
+    assert found["modes"] == [0o600, 0o700]
+    assert found["visits"] == [[303, f"/{token}/"], [403, None]]
+    assert not Path(found["path"]).parent.exists()
+
+
+def test_an_unused_page_is_removed_when_the_studio_ends(tmp_path, monkeypatch):
+    """A browser that never comes leaves nothing behind; closing twice does no harm."""
+    monkeypatch.setenv("HOME", str(tmp_path))
+    opening = Opening("http://127.0.0.1:1/", Tickets())
+    page = opening.page()
+    assert page.exists()
+    opening.close()
+    opening.close()
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_tickets_work_once_and_only_for_a_while():
+    """Used, expired, unknown and half tickets open nothing; of many at the same time one does."""
+    clock = [0.0]
+    tickets = Tickets(60.0, lambda: clock[0])
+    ticket, other = tickets.issue(), tickets.issue()
+    for wrong in ("", ticket[:-1], ticket + "0", ticket.upper() + "x", "\udcff"):
+        assert not tickets.redeem(wrong)
+    assert not tickets.used.is_set()
+    with ThreadPoolExecutor(8) as pool:
+        assert sum(pool.map(tickets.redeem, [ticket] * 64)) == 1
+    clock[0] = 59.9
+    late = tickets.issue()
+    clock[0] = 60.0
+    assert not tickets.redeem(other)
+    assert tickets.redeem(late)
+    assert not tickets.redeem(late)
+
+
+def test_a_ticket_is_no_token(server):
+    """It leads to the pages once, under the studio's own names only, and opens no page by itself."""
+    ticket = server.studio._tickets.issue()
+    refused = [
+        (f"/{ticket}/", {}), (f"/?token={ticket}", {}), (f"/?ticket={ticket}&ticket={ticket}", {}),
+        (f"/?ticket={ticket}&token={server.token}", {}),
+        (f"/?ticket={ticket}", {"Host": f"evil.example:{server.port}"}),
+        (f"/?ticket={server.token}", {}), (f"/?ticket={ticket}", {"Upgrade": "websocket"}), ("/?ticket=", {}),
+    ]  # fmt: skip
+    for path, headers in refused:
+        assert server.request("GET", path, headers)[0] in (400, 403), path
+    assert server.request("GET", f"/?ticket={ticket}")[0] == 303
+    assert server.request("GET", f"/?ticket={ticket}")[0] == 403

@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import io
 import logging
+import re
 import tempfile
 import traceback
 import warnings
@@ -25,6 +26,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
 PART = "canary"
+# a number inside of a longer word, such as a digest in hexadecimal digits, is chance
+_PATTERNS = {
+    canary: re.compile(canary if canary.isalpha() else rf"(?<![0-9a-f]){re.escape(canary)}(?![0-9a-f])")
+    for canary in CANARIES
+}
 
 
 @dataclass
@@ -44,7 +50,7 @@ class Scan:
         """Look for every canary in a text."""
         self.searched += 1
         lowered = text.lower()
-        self.found += [f"{where}: {canary}" for canary in CANARIES if canary in lowered]
+        self.found += [f"{where}: {canary}" for canary, pattern in _PATTERNS.items() if pattern.search(lowered)]
 
 
 def run() -> dict[str, Any]:

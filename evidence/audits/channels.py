@@ -8,13 +8,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from itertools import combinations, product
 from math import comb
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tinct.local.encodings import HadamardRandomiser, HashRandomiser, SubsetRandomiser, UnaryRandomiser
-from tinct.local.randomisers import CellRandomiser, Randomiser, TableRandomiser
+if TYPE_CHECKING:
+    from tinct.local.mechanisms.base import Randomiser
 
 Keys = Callable[[NDArray[Any]], NDArray[np.int64]]
 Table = NDArray[np.float64]
@@ -22,10 +22,7 @@ Table = NDArray[np.float64]
 
 def distributions(randomiser: Randomiser) -> tuple[Keys, Table]:
     """A function from reports to numbers, and the probability of every number for every symbol."""
-    for kind, describe in _KINDS.items():
-        if isinstance(randomiser, kind):
-            return describe(randomiser)
-    raise TypeError(f"no description of {type(randomiser).__name__}")
+    return _KINDS[randomiser.kind](randomiser)
 
 
 def _plain(reports: NDArray[Any]) -> NDArray[np.int64]:
@@ -91,7 +88,6 @@ def _hash(made: Any) -> tuple[Keys, Table]:
     return (lambda reports: np.ravel_multi_index(tuple(np.asarray(reports, np.int64).T), shape)), rows
 
 
-_KINDS: dict[type[Randomiser], Callable[[Any], tuple[Keys, Table]]] = {
-    CellRandomiser: _cells, TableRandomiser: _table, HadamardRandomiser: _hadamard, UnaryRandomiser: _unary,
-    SubsetRandomiser: _subset, HashRandomiser: _hash,
+_KINDS: dict[str, Callable[[Any], tuple[Keys, Table]]] = {
+    "cells": _cells, "table": _table, "hadamard": _hadamard, "unary": _unary, "subset": _subset, "hash": _hash,
 }  # fmt: skip

@@ -16,7 +16,7 @@ import numpy as np
 from tinct import Ledger, Privacy, ask, exact, graphs, local, sources
 from tinct.asking import plan
 from tinct.asking.designs import design
-from tinct.local.collecting import codes_of
+from tinct.local.answers_and_reports import codes_of
 from tinct.questions import Counts, GroupCounts, Histograms, majority, mode
 
 if TYPE_CHECKING:
@@ -93,9 +93,13 @@ def errors(home: Path) -> Forced:
 
 def _asking(home: Path) -> Forced:
     for (kind, source), options in product(data(home).items(), _BAD):
+        if kind == ".jsonl" and "nobody" in str(options):
+            continue  # JSON lines have no list of columns: any name will do
         given = {"epsilon": 1, **options}
         yield f"ask {kind} with {options}", partial(ask, source, "majority(support)", **given)
     for (kind, source), question in product(data(home).items(), _ASKED):
+        if kind == ".jsonl" and "nobody" in str(question):
+            continue
         yield f"ask {kind} {question}", partial(ask, source, question, 1)
     for (kind, source), where in product(data(home).items(), ("support == 3 == 4", "age in []", "`age` < 'x' or (")):
         yield f"plan {kind} where {where}", partial(plan, source, "majority(support)", epsilon=1, where=where)
@@ -107,7 +111,7 @@ def _damaged(home: Path) -> Forced:
         short = home / f"short{size}{suffix}"
         short.write_bytes((home / "people.parquet").read_bytes()[:size])
         yield f"ask {short.name}", partial(ask, short, "majority(support)", 1)
-    for suffix, other in product((".csv", ".tsv", ".jsonl", ".parquet"), repeat=2):
+    for suffix, other in product((".csv", ".tsv", ".jsonl", ".parquet"), (".csv", ".tsv", ".parquet")):
         if (suffix, other) not in ((".csv", ".tsv"), (".tsv", ".csv")) and suffix != other:
             named = home / f"really{suffix}.named{other}"
             named.write_bytes((home / f"people{suffix}").read_bytes())
@@ -150,7 +154,8 @@ def _drawing() -> Forced:
     for at, stranger in enumerate(strangers):
         yield f"release number {at}", partial(table.release, stranger)
         yield f"sample number {at}", partial(table.sample, [stranger])
-    for at, stranger in enumerate([WORD, (WORD,), [WORD], {WORD: 1}, None]):
+    unnamed: list[Any] = [WORD, (WORD,), [WORD], {WORD: 1}, None]
+    for at, stranger in enumerate(unnamed):
         yield f"release on a line, number {at}", partial(line.release, stranger)
     yield "sample an array", partial(table.sample, np.array([[NUMBER]]))
     yield "sample numbers", partial(table.sample, np.array([1, NUMBER]))
@@ -198,11 +203,11 @@ def _local(home: Path) -> Forced:
         for at, column in enumerate(columns):
             yield f"privatize {made.name} {at}", partial(made.privatize, column)
     yield "codes of a table", partial(codes_of, ("yes", "no"), np.array([[WORD]]))
-    from tinct.local import streams
+    from tinct.local import answers_and_reports
 
-    yield "reports that are cells", lambda: list(streams.read_reports(home / "people.csv"))
-    yield "reports that are cells of Parquet", lambda: list(streams.read_reports(home / "people.parquet"))
-    yield "a column that is not there", lambda: list(streams.read_column(home / "people.csv", "nobody"))
+    yield "reports that are cells", lambda: list(answers_and_reports.read_reports(home / "people.csv"))
+    yield "reports that are cells of Parquet", lambda: list(answers_and_reports.read_reports(home / "people.parquet"))
+    yield "a column that is not there", lambda: list(answers_and_reports.read_column(home / "people.csv", "nobody"))
 
 
 def _renamed(mechanism: local.LocalMechanism) -> local.LocalMechanism:

@@ -5,20 +5,22 @@ from __future__ import annotations
 import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
 from tinct import Ledger, Privacy, balanced, exact, graphs, local, questions
-from tinct.exact.certificate import parse_rational
-from tinct.graphs.files import read_fixed, read_rows
-from tinct.ledger.amounts import budget_epsilon, cost_epsilon
-from tinct.local import streams
-from tinct.local.files import read_mechanism as read_local
-from tinct.local.files import write_mechanism as write_local
-from tinct.local.inputs import LocalBudget
-from tinct.mechanism.files import read_mechanism, read_table, write_mechanism, write_table
-from tinct.privacy.amounts import rational
+from tinct.exact.proof import parse_rational
+from tinct.graphs.formats.graph_files import read_fixed, read_rows
+from tinct.ledger.costs import budget_epsilon, cost_epsilon
+from tinct.local import answers_and_reports
+from tinct.local.mechanism_files import read_mechanism as read_local
+from tinct.local.mechanism_files import write_mechanism as write_local
+from tinct.local.parameters import LocalBudget
+from tinct.mechanism.table_files import read_mechanism, read_table, write_mechanism, write_table
+from tinct.numbers.amounts import Amount, rational
+from tinct.questions import modes
 
 Read = Callable[[Path], Any]
 
@@ -87,15 +89,16 @@ def _rows(path: Path) -> Any:
 
 
 def _reports(path: Path) -> Any:
-    return [batch.shape for batch in streams.read_reports(path)]
+    return [batch.shape for batch in answers_and_reports.read_reports(path)]
 
 
 def _column(path: Path) -> Any:
-    return [len(batch) for batch in streams.read_column(path, "support")]
+    return [len(batch) for batch in answers_and_reports.read_column(path, "support")]
 
 
 TARGETS = (
     Target("certificate", ".json", exact.Certified.from_json),
+    Target("certificate of the mode", ".json", modes.ModeCertificate.from_json),
     Target("mechanism", ".json", read_mechanism),
     Target("local mechanism", ".json", read_local),
     *(Target(f"graph {suffix}", suffix, graphs.read) for suffix in (".json", ".csv", ".tsv", ".graphml")),
@@ -137,6 +140,15 @@ def seeds() -> dict[str, tuple[bytes, ...]]:
     return {**found, **{name: tuple(lines) for name, lines in texts.items()}}
 
 
+def _mode_certificates() -> list[modes.ModeCertificate]:
+    amount = Amount.parse("ln 2", "epsilon")
+    table, coin = modes.mode_mechanism(2, amount, neighbors="replace", n=3), modes.PermuteAndFlip(2, Fraction(1, 2))
+    return [
+        modes.ModeCertificate("mode(x)", ("a", "b"), amount, table, n=3, rest=1),
+        modes.ModeCertificate("mode(x)", ("a", "b"), amount, coin),
+    ]
+
+
 def _written(folder: Path) -> dict[str, tuple[bytes, ...]]:
     line, privacy = graphs.line(2, 2), Privacy("ln 2", "0.01")
     made = balanced(line, privacy)
@@ -146,6 +158,7 @@ def _written(folder: Path) -> dict[str, tuple[bytes, ...]]:
             exact.certify(made).to_json,
             exact.balanced(line, graphs.EdgeClasses([Privacy(1), Privacy("1/3", "1/7")], [0, 1, 0])).to_json,
         ]),
+        "certificate of the mode": _saved(folder, ".json", [one.to_json for one in _mode_certificates()]),
         "mechanism": _saved(folder, ".json", [partial(write_mechanism, made)]),
         "local mechanism": _saved(folder, ".json", [partial(write_local, one) for one in _local_mechanisms()]),
         "fixed values .json": (b'{"2": 0.6, "3": 0.4}',),

@@ -11,18 +11,20 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Mutant:
-    """One wrong edit.
+    """One wrong edit, of code and not of text: layout, comments and file do not matter.
 
     Attributes:
         name: What goes wrong, in words.
-        file: The module, from ``src/tinct`` on.
-        old: Text that occurs there exactly once.
-        new: What stands there instead.
+        where: The function, class or module, such as ``prove`` or ``Ledger.grant``; with the modules around it
+            where that is not enough, such as ``ledger.sqlite``.
+        old: An expression, or statements, that occur there exactly once. In it ``...`` stands for anything: an
+            expression, all arguments of a call, all statements of a body.
+        new: What stands there instead; its first ``...`` is what the first of ``old`` stands for, and so on.
         tests: The tests of which at least one must fail, from ``tests`` on.
     """
 
     name: str
-    file: str
+    where: str
     old: str
     new: str
     tests: tuple[str, ...]
@@ -30,11 +32,11 @@ class Mutant:
 
 def catalogue() -> tuple[Mutant, ...]:
     """All mutants, in a fixed order."""
-    from evidence.mutants import asking, charging, designing, drawing, local, proving, questions, searching
+    from evidence.mutants import asking, charging, designing, drawing, local, neighbours, proving, questions, searching
 
     return (
         *proving.MUTANTS, *designing.MUTANTS, *drawing.MUTANTS, *charging.MUTANTS, *local.MUTANTS,
-        *questions.MUTANTS, *asking.MUTANTS, *searching.MUTANTS,
+        *questions.MUTANTS, *asking.MUTANTS, *searching.MUTANTS, *neighbours.MUTANTS,
     )  # fmt: skip
 
 

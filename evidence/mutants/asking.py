@@ -4,150 +4,178 @@ from __future__ import annotations
 
 from evidence.mutants import Mutant
 
-_ASKING, _CHARGING, _GROUPS, _DESIGNS, _PERSONAL = (
-    "asking/asking.py",
-    "asking/charging.py",
-    "asking/groups.py",
-    "asking/designs.py",
-    "asking/personal.py",
-)
 _LEDGER = ("test_asking.py::test_a_ledger_is_charged_once_and_remembers",)
 _BAD = ("test_asking.py::test_bad_requests_are_refused_before_anything_is_drawn",)
 _SHARES = ("test_mutants.py::test_finding_groups_and_answering_share_one_budget",)
 
 _CHARGE = """\
-    entry = book.charge(
-        draw,"""
+charge = granted(...)
+entry = completed(book, charge, ready.draw)
+"""
 _DRAWN_FIRST = """\
-    shown = draw()
-    entry = book.charge(
-        lambda: shown,"""
+drawn = ready.draw()
+charge = granted(...)
+entry = completed(book, charge, lambda: drawn)
+"""
+_PLAN = """\
+asked.require_numbers()
+with _opened(data) as source:
+    check_columns(asked, source, owner)
+    ready = prepare(...)
+    refused = ...
+    return replace(ready.plan, refused=refused)
+"""
+_COUNTING_PLAN = """\
+with _opened(data) as source:
+    check_columns(asked, source, owner)
+    asked = asked.in_numbers(source)
+    ready = prepare(...)
+    refused = ...
+    return replace(ready.plan, refused=refused)
+"""
 
 MUTANTS = (
     Mutant(
         "an answer costs nothing",
-        _ASKING,
-        "else (privacy.exact_epsilon, privacy.exact_delta)\n",
-        "else (0, Fraction(0))\n",
+        "_single",
+        "(privacy.exact_epsilon, privacy.exact_delta)",
+        "(0, Fraction(0))",
         _LEDGER,
     ),
+    Mutant("an answer costs half", "granted", "ready.cost[0]", "float(ready.cost[0]) / 2", _LEDGER),
+    Mutant("δ is not charged", "granted", "ready.cost[1]", "0", ("test_mutants.py::test_delta_is_charged_too",)),
     Mutant(
-        "an answer costs half",
-        _CHARGING,
-        "epsilon=cost[0]",
-        "epsilon=float(cost[0]) / 2",
-        _LEDGER,
-    ),
-    Mutant(
-        "δ is not charged",
-        _CHARGING,
-        "delta=cost[1]",
-        "delta=0",
-        ("test_mutants.py::test_delta_is_charged_too",),
-    ),
-    Mutant(
-        "the draw comes before the charge",
-        _CHARGING,
+        "ask draws before it charges",
+        "charged",
         _CHARGE,
         _DRAWN_FIRST,
         ("test_mutants.py::test_over_budget_no_dice_are_touched",),
     ),
     Mutant(
         "the plan is no part of a request",
-        _CHARGING,
-        "digest=_digest(plan)",
-        "digest=None",
+        "granted",
+        "checksum(identity)",
+        "None",
         ("test_mutants.py::test_another_plan_is_another_request",),
     ),
     Mutant(
-        "declared groups are no part of a plan",
-        _GROUPS,
-        "for each of {listed}, also",
-        "for each of them, also",
+        "declared groups are no part of a request",
+        "Groups.identity",
+        "list(self.declared or ())",
+        "[]",
         ("test_asking.py::test_other_groups_are_another_request",),
     ),
     Mutant(
         "the ledger does not record a condition",
-        _ASKING,
-        'given = {"where": asked.where, "by"',
-        'given = {"by"',
+        "_record",
+        "asked.where",
+        "None",
         ("test_asking.py::test_the_ledger_records_all_that_was_asked",),
     ),
-    Mutant(
-        "the ledger is left out",
-        _CHARGING,
-        "    if ledger is None:\n",
-        "    if True:\n        request = None\n",
-        _LEDGER,
-    ),
+    Mutant("the ledger is left out", "ask", "if book is None: ...", "if True: ...", _LEDGER),
     Mutant(
         "groups are answered although people may change group",
-        _ASKING,
-        "        if by is not None and neighbors == REPLACE:\n",
-        "        if False:\n",
+        "read_request",
+        "by is not None and relation == Neighbors.REPLACE",
+        "False",
         _BAD,
     ),
     Mutant(
-        "the secret number of people reaches the design",
-        _ASKING,
-        "n = counts.rows if asked.neighbors == REPLACE else None",
-        "n = counts.rows",
-        _LEDGER,
+        "a plan counts what it was not told",
+        "plan",
+        _PLAN,
+        _COUNTING_PLAN,
+        ("test_protection.py::test_plans_read_no_row",),
+    ),
+    Mutant(
+        "who is one person is for the asker to say",
+        "Protection._require_agreement",
+        "asked.unit != self.unit",
+        "False",
+        ("test_protection.py::test_who_is_a_person_is_for_the_owner_to_say",),
+    ),
+    Mutant(
+        "add-remove costs the same on a replace budget",
+        "Protection.cost_of",
+        "2 * epsilon, delta",
+        "epsilon, delta",
+        ("test_protection.py::test_the_worst_pair_over_mixed_charges_stays_within_the_budget",),
+    ),
+    Mutant(
+        "replace is charged to an add-remove budget",
+        "Protection.require_relation",
+        "asked != self.neighbors and self.neighbors == Neighbors.ADD_REMOVE",
+        "False",
+        ("test_protection.py::test_who_is_a_person_is_for_the_owner_to_say",),
+    ),
+    Mutant(
+        "what fails after the charge is told as it is",
+        "completed",
+        "failure = not_answered(entry.request)",
+        "raise",
+        ("test_asking.py::test_what_fails_after_the_charge_says_one_sentence_and_is_completed_by_a_retry",),
+    ),
+    Mutant(
+        "labels that steer a terminal are shown",
+        "is_showable",
+        "len(label.encode()) <= MAX_LABEL and label.isprintable()",
+        "len(label.encode()) <= MAX_LABEL",
+        ("test_asking.py::test_a_label_that_is_found_cannot_spoil_the_answer",),
     ),
     Mutant(
         "ε is spent in full on finding groups and again on answers",
-        _GROUPS,
-        "Privacy(Amount(total * share), privacy.exact_delta), Privacy(Amount(total * (1 - share)))",
-        "Privacy(Amount(total), privacy.exact_delta), Privacy(Amount(total))",
+        "Groups.of",
+        "total * (1 - share)",
+        "total",
         ("test_asking.py::test_found_groups_are_large_and_cost_their_share",),
     ),
     Mutant(
         "δ is spent on finding groups and again on answers",
-        _GROUPS,
+        "Groups.of",
         "Privacy(Amount(total * (1 - share)))",
         "Privacy(Amount(total * (1 - share)), privacy.exact_delta)",
         _SHARES,
     ),
     Mutant(
         "a logarithm is divided as a float",
-        _GROUPS,
-        "return ln_below(amount.value) if amount.is_log else amount.value",
-        'return rational(float(amount), "epsilon") if amount.is_log else amount.value',
+        "_rational_epsilon",
+        "ln_below(amount.value)",
+        'rational(float(amount), "epsilon")',
         _SHARES,
     ),
     Mutant(
         "a person counts twice when groups are found",
-        _GROUPS,
-        "people = counts.classes.sum(axis=1) + counts.missing",
-        "people = 2 * (counts.classes.sum(axis=1) + counts.missing)",
+        "Groups.selected",
+        "counts.classes.sum(axis=1) + counts.missing",
+        "2 * (counts.classes.sum(axis=1) + counts.missing)",
         ("test_mutants.py::test_groups_of_one_are_shown_with_probability_delta",),
     ),
     Mutant(
         "groups are all shown",
-        _GROUPS,
-        "        if self.selecting is not None:\n            people",
-        "        if False:\n            people",
+        "Groups.selected",
+        "show and is_showable(label)",
+        "True or (show and is_showable(label))",
         ("test_asking.py::test_found_groups_are_large_and_cost_their_share",),
     ),
     Mutant(
         "exists may say yes about nobody",
-        _DESIGNS,
-        "return 1 if self.line.selection else 0",
-        "return 2 if self.line.selection else 0",
+        "YesNoDesign._offset",
+        "1 if self.line.selection else 0",
+        "2 if self.line.selection else 0",
         ("test_mutants.py::test_exists_never_says_yes_about_nobody",),
     ),
     Mutant(
         "a mode is answered for the wrong neighbours",
-        _DESIGNS,
-        "            neighbors=neighbors,\n            n=n,\n",
-        '            neighbors="add-remove",\n            n=None,\n',
+        "design",
+        "mode_mechanism(..., ..., neighbors=neighbors, n=n, missing=..., progress=...)",
+        'mode_mechanism(..., ..., neighbors="add-remove", n=None, missing=..., progress=...)',
         ("test_mutants.py::test_modes_keep_the_budget_of_their_neighbours",),
     ),
     Mutant(
         "a mode takes everybody to be in a category",
-        _DESIGNS,
-        'missing = neighbors == "replace" and (partial or question.rest is None)',
-        "missing = False",
+        "design",
+        'neighbors == "replace" and ...',
+        "False",
         (
             "test_asking.py::test_mode_counts_whoever_is_looked_at",
             "test_mutants.py::test_modes_keep_the_budget_of_their_neighbours",
@@ -155,30 +183,30 @@ MUTANTS = (
     ),
     Mutant(
         "the smallest of personal budgets is charged",
-        _PERSONAL,
-        "return self.budgets[-1].exact_epsilon",
-        "return self.budgets[0].exact_epsilon",
+        "PersonalBudgets.largest",
+        "self.budgets[-1]",
+        "self.budgets[0]",
         ("test_asking.py::test_personal_budgets_are_certified_edge_by_edge",),
     ),
     Mutant(
         "everybody gets the largest of personal budgets",
-        _PERSONAL,
+        "PersonalBudgets.design",
         "graphs.personalized(box, kept)",
         "graphs.personalized(box, [kept[-1]] * len(kept))",
         ("test_mutants.py::test_everybody_keeps_their_own_budget",),
     ),
     Mutant(
         "personal budgets with replace only are asked for groups",
-        _PERSONAL,
-        'if neighbors != "replace" or by is not None:',
-        "if False:",
+        "PersonalBudgets.of",
+        'neighbors != "replace" or by is not None',
+        "False",
         _BAD,
     ),
     Mutant(
         "a condition shapes the public sizes of classes",
-        _PERSONAL,
-        "source.count_by(self._counted(where), self.column, unit=unit,",
-        "source.count_by(self.question, self.column, where=where, unit=unit,",
-        ("test_mutants.py::test_conditions_do_not_shape_public_numbers",),
+        "PersonalBudgets.position",
+        "source.count_by(self._counted(where), self.column, unit=..., groups=..., listed=True)",
+        "source.count_by(self.question, self.column, where=where, unit=..., groups=..., listed=True)",
+        ("test_mutants.py::test_a_condition_moves_nobody_to_a_larger_budget",),
     ),
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import compileall
 import json
 import os
@@ -14,10 +15,13 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
+from functools import cache
 from hashlib import sha256
 from pathlib import Path
 from queue import SimpleQueue
 from typing import TYPE_CHECKING
+
+from evidence.mutants.syntax import Package, syntax
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -25,7 +29,7 @@ if TYPE_CHECKING:
     from evidence.mutants import Mutant
 
 ROOT = Path(__file__).parents[2]
-SOURCE = ROOT / "src" / "tinct"
+SOURCE, TESTS, PAIRS = ROOT / "src" / "tinct", ROOT / "tests", ROOT / "evidence" / "pairs"
 _FAILED = re.compile(r"^(?:FAILED|ERROR) (\S+)", re.MULTILINE)
 
 
@@ -46,6 +50,7 @@ class Workshop:
 
     def __init__(self, home: Path) -> None:
         self.home = home
+        self.package = Package.of(SOURCE)
         shutil.copytree(SOURCE, home / "tinct", ignore=shutil.ignore_patterns("__pycache__"))
         compileall.compile_dir(home / "tinct", quiet=2)
         environment = {name: value for name, value in os.environ.items() if not name.startswith(("PYTEST", "TINCT"))}
@@ -75,50 +80,58 @@ class Workshop:
         self._nursery.communicate()
 
     @contextmanager
-    def edited(self, mutant: Mutant) -> Iterator[None]:
-        """The copy with one edit, which is undone afterwards."""
-        path = self.home / "tinct" / mutant.file
-        good = path.read_text(encoding="utf-8")
+    def edited(self, mutant: Mutant) -> Iterator[str]:
+        """The copy with one edit in the file that is named, which is undone afterwards."""
+        file, bad = self.package.mutated(mutant)
+        path = self.home / "tinct" / file
         state = path.stat()
-        path.write_text(mutated(mutant, good), encoding="utf-8")
+        path.write_text(bad, encoding="utf-8")
         try:
-            yield
+            yield file
         finally:
-            path.write_text(good, encoding="utf-8")
+            path.write_text(self.package.modules[file], encoding="utf-8")
             os.utime(path, ns=(state.st_atime_ns, state.st_mtime_ns))
 
     def attempt(self, mutant: Mutant) -> Outcome:
         """Edit, test, and say what happened; a test session that did not run properly kills nothing."""
         started = time.monotonic()
-        try:
-            with self.edited(mutant):
-                code, output = self.run(mutant.tests)
-        except LookupError as error:  # the module has changed, and the mutant has to follow
-            return Outcome(mutant.name, mutant.file, False, str(error), 0.0, fingerprint(mutant))
+        with self.edited(mutant) as file:
+            code, output = self.run(mutant.tests)
         killers = _FAILED.findall(output)
         killed = code == 1 and bool(killers)
         by = killers[0] if killed else f"pytest ended with {code}"
         seconds = round(time.monotonic() - started, 1)
-        return Outcome(mutant.name, mutant.file, killed, by, seconds, fingerprint(mutant))
+        return Outcome(mutant.name, file, killed, by, seconds, fingerprint(mutant, self.package))
 
 
-def mutated(mutant: Mutant, text: str) -> str:
-    """The text with the edit; the place must be there exactly once."""
-    if text.count(mutant.old) != 1:
-        raise LookupError(f"{mutant.file}: the text of the mutant {mutant.name!r} must occur there exactly once")
-    return text.replace(mutant.old, mutant.new)
+def fingerprint(mutant: Mutant, package: Package) -> str:
+    """While this is the same, a mutant that was killed counts as killed: the code of its module and of its tests.
 
-
-def fingerprint(mutant: Mutant) -> str:
-    """What the outcome depends on: the module, the edit and the files of the tests."""
-    files = [
-        SOURCE / mutant.file,
-        *(ROOT / "tests" / name for name in sorted({t.split("::")[0] for t in mutant.tests})),
-    ]
-    digest = sha256(repr(mutant).encode())
-    for file in files:
-        digest.update(file.read_bytes())
+    Layout, comments and docstrings are left out, since they decide no test. Messages are not: some tests fail on a
+    mutant only because a refusal with other words takes over. Other modules are left out too, so an outcome can be
+    older than a change elsewhere; without ``evidence/results/mutants.json`` all mutants are tried again.
+    """
+    digest = sha256(syntax(package.mutated(mutant)[1]).encode())
+    for file in sorted({test.split("::")[0] for test in mutant.tests}):
+        digest.update(_code(TESTS / file, mutant.tests).encode())
     return digest.hexdigest()[:16]
+
+
+@cache
+def _code(file: Path, tests: tuple[str, ...]) -> str:
+    """What runs for some tests of a file: its code without the other tests, and the helpers that it imports."""
+    text = file.read_text(encoding="utf-8")
+    wanted = {test.split("::")[1].partition("[")[0] for test in tests}
+    helpers = [
+        one.read_text(encoding="utf-8")
+        for one in sorted([*TESTS.glob("*.py"), *PAIRS.glob("*.py")])
+        if re.search(rf"^(?:import|from) (?:evidence\.)?(?:{one.stem}|{one.parent.name})\b", text, re.MULTILINE)
+    ]
+
+    def is_another(node: ast.AST) -> bool:
+        return isinstance(node, ast.FunctionDef) and node.name.startswith("test_") and node.name not in wanted
+
+    return "\n".join([repr(tests), syntax(text, without=is_another), *map(syntax, helpers)])
 
 
 @contextmanager

@@ -23,17 +23,17 @@ if TYPE_CHECKING:
         BudgetExceeded,
         FileError,
         NoOptimum,
+        NotAnswered,
         NotExtendable,
         NotPrivate,
         ParameterError,
         TinctError,
     )
-    from tinct.graphs import DatasetGraph, EdgePrivacy, Morphism, personalized
-    from tinct.ledger import Ledger
-    from tinct.mechanism import Mechanism
-    from tinct.privacy import GaussianDP, Privacy, TradeOff
+    from tinct.graphs import DatasetGraph, EdgePrivacy, GraphLike, Morphism, PrivacyLike, personalized
+    from tinct.ledger import Ledger, Protection
+    from tinct.mechanism import Mechanism, Verdict, verify
+    from tinct.privacy import GaussianDP, Neighbors, Privacy, TradeOff
     from tinct.questions import exists, majority, median, mode, quantile, share, threshold
-    from tinct.verification import Verdict, verify
 
 _HOME = {
     "tinct.asking": ("Answer", "ask"),
@@ -42,17 +42,17 @@ _HOME = {
         "BudgetExceeded",
         "FileError",
         "NoOptimum",
+        "NotAnswered",
         "NotExtendable",
         "NotPrivate",
         "ParameterError",
         "TinctError",
     ),
-    "tinct.graphs": ("DatasetGraph", "EdgePrivacy", "Morphism", "personalized"),
-    "tinct.ledger": ("Ledger",),
-    "tinct.mechanism": ("Mechanism",),
-    "tinct.privacy": ("GaussianDP", "Privacy", "TradeOff"),
+    "tinct.graphs": ("DatasetGraph", "EdgePrivacy", "GraphLike", "Morphism", "PrivacyLike", "personalized"),
+    "tinct.ledger": ("Ledger", "Protection"),
+    "tinct.mechanism": ("Mechanism", "Verdict", "verify"),
+    "tinct.privacy": ("GaussianDP", "Neighbors", "Privacy", "TradeOff"),
     "tinct.questions": ("exists", "majority", "median", "mode", "quantile", "share", "threshold"),
-    "tinct.verification": ("Verdict", "verify"),
 }
 _WHERE = {name: module for module, names in _HOME.items() for name in names}
 _ROOMS = ("baselines", "exact", "graphs", "interop", "local", "rainbow")
@@ -64,14 +64,19 @@ __all__ = [
     "EdgePrivacy",
     "FileError",
     "GaussianDP",
+    "GraphLike",
     "Ledger",
     "Mechanism",
     "Morphism",
+    "Neighbors",
     "NoOptimum",
+    "NotAnswered",
     "NotExtendable",
     "NotPrivate",
     "ParameterError",
     "Privacy",
+    "PrivacyLike",
+    "Protection",
     "TinctError",
     "TradeOff",
     "Verdict",

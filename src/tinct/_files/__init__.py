@@ -1,6 +1,6 @@
 """Text on disk; what the text means is the business of the rooms above."""
 
-from tinct._files.documents import json_text, strict_json
+from tinct._files._strict_json import json_text, strict_json
 from tinct._files.loading import (
     MAX_BYTES,
     FilePath,
@@ -11,7 +11,7 @@ from tinct._files.loading import (
     suffix_of,
 )
 from tinct._files.saving import sync_folder, write_atomically
-from tinct._files.sheets import (
+from tinct._files.strict_csv import (
     DELIMITERS,
     guard_cell,
     is_number,

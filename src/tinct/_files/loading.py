@@ -25,22 +25,22 @@ def read_bytes(path: FilePath, limit: int = MAX_BYTES) -> bytes:
     try:
         found = os.stat(path)
         if stat.S_ISDIR(found.st_mode):
-            raise FileError(f"{path}: this is a folder, not a file")
+            raise FileError("this is a folder, not a file", path=path)
         if not stat.S_ISREG(found.st_mode):  # a pipe or a device might never end
-            raise FileError(f"{path}: this is not a regular file")
+            raise FileError("this is not a regular file", path=path)
         with open(path, "rb") as file:
             # not `limit + 1` at once: that much memory would be set aside for the smallest file
             data = file.read(min(found.st_size, limit) + 1)
             if found.st_size < len(data) <= limit:  # it has grown, or does not say how large it is
                 data += file.read(limit + 1 - len(data))
     except FileNotFoundError:
-        raise FileError(f"{path}: there is no such file") from None
+        raise FileError("there is no such file", path=path) from None
     except (OSError, ValueError) as error:  # ValueError: a path with a NUL in it
-        raise FileError(f"{path}: cannot be read: {reason(error)}") from None
+        raise FileError(f"cannot be read: {reason(error)}", path=path) from None
     if len(data) > limit:
-        raise FileError(f"{path}: the file is larger than {limit:,} bytes, the most that is read")
+        raise FileError(f"the file is larger than {limit:,} bytes, the most that is read", path=path)
     if data.startswith(_GZIP):
-        raise FileError(f"{path}: the file is compressed with gzip: decompress it first (gunzip)")
+        raise FileError("the file is compressed with gzip: decompress it first (gunzip)", path=path)
     return data
 
 
@@ -52,7 +52,7 @@ def read_text(path: FilePath, limit: int = MAX_BYTES) -> str:
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
         raise FileError(
-            f"{path}: line {line}: this is not UTF-8 text (byte {error.start:,}): save it as UTF-8"
+            f"line {line}: this is not UTF-8 text (byte {error.start:,}): save it as UTF-8", path=path
         ) from None
 
 
@@ -61,17 +61,18 @@ def suffix_of(path: FilePath, known: Iterable[str]) -> str:
     require_path(path)
     suffix = Path(path).suffix.lower()
     if suffix not in known:
-        raise FileError(f"{path}: the name must end in {', '.join(known)}, got {suffix or 'no suffix'!r}")
+        raise FileError(f"the name must end in {', '.join(known)}, got {suffix or 'no suffix'!r}", path=path)
     return suffix
 
 
 @contextmanager
 def naming(path: FilePath) -> Iterator[None]:
-    """Put the path in front of a ParameterError that the library raises about what a file holds."""
+    """Name the file in a ParameterError that the library raises about what it holds."""
     try:
         yield
     except ParameterError as error:
-        raise ParameterError(f"{path}: {error}") from None
+        error.path = path if error.path is None else error.path
+        raise
 
 
 @contextmanager
@@ -80,7 +81,7 @@ def reading(path: FilePath, where: str) -> Iterator[None]:
     try:
         yield
     except ParameterError as error:
-        raise FileError(f"{path}: {where}: {error}") from None
+        raise FileError(f"{where}: {error.problem}", path=path) from None
 
 
 def require_path(path: object) -> None:

@@ -37,7 +37,7 @@ def write_atomically(path: FilePath, content: str | bytes) -> None:
         with suppress(OSError):
             os.unlink(part)
         if isinstance(error, OSError):
-            raise FileError(f"{path}: cannot be written: {reason(error)}") from None
+            raise FileError(f"cannot be written: {reason(error)}", path=path) from None
         raise
     sync_folder(folder)
 
@@ -47,7 +47,7 @@ def _encoded(path: FilePath, text: str) -> bytes:
         return text.encode("utf-8")
     except UnicodeEncodeError as error:
         raise FileError(
-            f"{path}: character {error.start:,} is half a surrogate pair, which UTF-8 cannot hold"
+            f"character {error.start:,} is half a surrogate pair, which UTF-8 cannot hold", path=path
         ) from None
 
 
@@ -58,15 +58,15 @@ def _target(path: FilePath) -> str:
         target = os.path.realpath(path)
         folder = os.path.dirname(target)
         if not os.path.isdir(folder):
-            raise FileError(f"{path}: the folder {folder} does not exist: create it first")
+            raise FileError(f"the folder {folder} does not exist: create it first", path=path)
         if os.path.isdir(target) or not os.path.basename(os.fspath(path)):
-            raise FileError(f"{path}: this is a folder, not a file")
+            raise FileError("this is a folder, not a file", path=path)
         if os.path.exists(target) and not os.path.isfile(target):
-            raise FileError(f"{path}: this is not a regular file")
+            raise FileError("this is not a regular file", path=path)
         if os.path.exists(target) and not os.access(target, os.W_OK):  # os.replace would not ask
-            raise FileError(f"{path}: the file is write-protected")
+            raise FileError("the file is write-protected", path=path)
     except (OSError, ValueError) as error:
-        raise FileError(f"{path}: cannot be written: {reason(error)}") from None
+        raise FileError(f"cannot be written: {reason(error)}", path=path) from None
     return target
 
 

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tinct._kernels.compiling import kernel, part
-from tinct._kernels.propagate import CLASSES, DENSE, FIXED, UNIFORM, step
+from tinct._kernels.propagation import CLASSES, DENSE, FIXED, UNIFORM, step
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from tinct._kernels.propagate import Floats, Offsets, Positions, Small
+    from tinct._kernels.propagation import Floats, Offsets, Positions, Small
 
 
 @kernel

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tinct._kernels.compiling import kernel, part
-from tinct._kernels.propagate import CLASSES, UNIFORM, in_order, step
+from tinct._kernels.propagation import CLASSES, UNIFORM, in_order, step
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

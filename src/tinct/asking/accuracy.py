@@ -4,14 +4,21 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from decimal import ROUND_DOWN, Decimal
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from tinct.baselines import ERRORS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
+    from tinct.privacy import Privacy
+
     Truth = Callable[[int], float]
 
 _SURE = 0.99995  # lines beyond this all read 1.0000
+_GOOD = 0.99
 _MARGINS = [digit * 10**power for power in range(13) for digit in (1, 2, 5)]
 
 
@@ -19,20 +26,35 @@ _MARGINS = [digit * 10**power for power in range(13) for digit in (1, 2, 5)]
 class Accuracy:
     """For margins m: the least probability of a right answer if the margin is at least m, for each mechanism.
 
-    The first mechanism is tinct's; the others are what people would otherwise run with the same ε.
+    The first mechanism is tinct's; the others are what people would otherwise run with the same ε. ``condition`` says
+    what a margin of ``{m}`` means, as the second half of a sentence.
     """
 
     margin: str
     margins: tuple[int, ...]
     right: Mapping[str, tuple[float, ...]]
+    condition: str = "the margin is {m} or more"
 
     def equals(self) -> list[str]:
         """Which of the others are as good as tinct at every margin shown."""
         ours, *others = self.right.items()
         return [name for name, values in others if all(map(math.isclose, values, ours[1]))]
 
+    def in_words(self) -> str:
+        """The table in one sentence: the least margin with 99 %, and the worst case.
+
+        >>> Accuracy("votes", (1, 10), {"tinct": (0.6228, 0.9973)}, "the lead is {m} or more votes").in_words()
+        'If the lead is 10 or more votes, such an answer is right with probability 99.7 % or more; if only one, 62.2 %.'
+        """
+        ours = [values for name, values in self.right.items() if name.startswith("tinct")]
+        least = [min(each) for each in zip(*ours, strict=True)]
+        good = next((at for at, value in enumerate(least) if value >= _GOOD), len(least) - 1)
+        sentence = f"If {self.condition.format(m=f'{self.margins[good]:,}')}, such an answer is right with probability "
+        sentence += f"{_percent(least[good])}{'' if least[good] == 1 else ' or more'}"
+        return sentence + (f"; if only one, {_percent(least[0])}." if good and self.margins[0] == 1 else ".")
+
     def to_dict(self) -> dict[str, object]:
-        """The table as JSON holds it."""
+        """The table as a JSON object."""
         return {
             "margin": self.margin,
             "margins": list(self.margins),
@@ -40,10 +62,23 @@ class Accuracy:
         }
 
 
-def accuracy(margin: str, mechanisms: Mapping[str, Truth], margins: Sequence[int] | None = None) -> Accuracy:
+def accuracy(
+    margin: str, condition: str, mechanisms: Mapping[str, Truth], margins: Sequence[int] | None = None
+) -> Accuracy:
     """The table at the given margins, or at 1, 2, 5, 10, … until the first mechanism is all but certain."""
     chosen = tuple(_until_sure(next(iter(mechanisms.values()))) if margins is None else margins)
-    return Accuracy(margin, chosen, {name: tuple(map(truth, chosen)) for name, truth in mechanisms.items()})
+    return Accuracy(margin, chosen, {name: tuple(map(truth, chosen)) for name, truth in mechanisms.items()}, condition)
+
+
+def _percent(value: float) -> str:
+    """Rounded down: one decimal, or one digit if that would be 0.
+
+    >>> _percent(0.99999), _percent(1.0), _percent(1e-6)
+    ('99.9 %', '100 %', '0.0001 %')
+    """
+    percent = 100 * Decimal(repr(value))
+    unit = Decimal(1).scaleb(min(-1, percent.adjusted())) if percent else Decimal(1)
+    return f"{percent.quantize(unit, ROUND_DOWN).normalize():f} %"
 
 
 def _until_sure(truth: Truth) -> list[int]:
@@ -58,11 +93,10 @@ def _until_sure(truth: Truth) -> list[int]:
     return chosen
 
 
-def yes_no_baselines(epsilon: float, delta: float) -> dict[str, Truth]:
-    """Randomized response, and noise on the position that is then compared with the boundary (docs/theory.md §9)."""
-    growth = math.exp(min(epsilon, 700.0))
-    return {
-        "randomized response": lambda _: (growth + delta) / (growth + 1.0),
-        "geometric": lambda margin: 1.0 - math.exp(-epsilon * (margin - 1)) / (1.0 + growth),
-        "Laplace": lambda margin: 1.0 - 0.5 * math.exp(-epsilon * (margin - 0.5)),
-    }  # fmt: skip
+def yes_no_baselines(privacy: Privacy) -> dict[str, Truth]:
+    """What people would otherwise run, by the number of people who would have to differ: one more than the distance."""
+    return {name: partial(_right, error, privacy) for name, error in ERRORS.items()}
+
+
+def _right(error: Callable[[Privacy, Any], Any], privacy: Privacy, margin: int) -> float:
+    return 1.0 - float(error(privacy, margin - 1))

@@ -2,30 +2,38 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from tinct.asking.accuracy import Accuracy
+    from tinct.exact import Certified
+    from tinct.questions.modes import ModeCertificate
 
 
 @dataclass(frozen=True)
 class Plan:
-    """Everything that may be known about an answer except the answer: no count, no margin, no probability of its own.
+    """Everything public about an answer, except the answer itself: no count, no margin, no probability of this answer.
 
     Attributes:
-        question: The question in its one written form.
-        record: The same with the data and everything else that was asked along with it, for the ledger.
-        meaning: What is asked, in a sentence.
-        epsilon: What it costs, exactly, as text.
-        delta: The same for δ.
-        neighbors: Which datasets count as neighbours, in a sentence.
-        rules: What was assumed or done about rows, people, missing values and groups, one sentence each.
-        method: Which mechanism, and why no other is better.
-        accuracy: How often it is right, by how far the truth is from changing.
+        question: The question in its canonical form.
+        record: The question with the data and all options, as the ledger records it.
+        meaning: The question in words.
+        epsilon: The exact ε of the answer, as text.
+        delta: The exact δ of the answer, as text.
+        neighbors: Which datasets are neighbours, in words.
+        rules: How rows, people, missing values and groups are treated, one sentence each.
+        method: Which mechanism is used, and why no other is better.
+        accuracy: How often such an answer is right, by how far the truth is from changing.
         certificate: The digest of the certified table.
+        mechanism: The kind of mechanism, in one word.
+        certified: The certificate itself, which ``to_json`` writes; None if there is nothing to certify.
+        warnings: The rules that must be read with the answer, even where the others are not shown.
+        refused: Why the ledger would refuse this request now; empty if it would not, or if there is no ledger.
+        people: The public number of people, where neighbours replace one person.
+        classes: How many people chose each ε, with personal budgets.
     """
 
     question: str
@@ -38,9 +46,15 @@ class Plan:
     method: str
     accuracy: Accuracy
     certificate: str
+    mechanism: str = ""
+    certified: Certified | ModeCertificate | None = field(default=None, repr=False, compare=False)
+    warnings: tuple[str, ...] = ()
+    refused: str = ""
+    people: int | None = None
+    classes: Mapping[str, int] | None = None
 
     def to_dict(self) -> dict[str, Any]:
-        """The plan as JSON holds it."""
+        """The plan as a JSON object."""
         return {
             "schema": "tinct/plan@1",
             "question": self.question,
@@ -53,21 +67,28 @@ class Plan:
             "method": self.method,
             "accuracy": self.accuracy.to_dict(),
             "certificate": self.certificate,
+            "mechanism": self.mechanism,
+            "warnings": list(self.warnings),
+            "refused": self.refused,
+            "people": self.people,
+            "classes": None if self.classes is None else dict(self.classes),
         }
 
     def _repr_html_(self) -> str:
-        """How notebooks show it."""
-        from tinct import html
+        """The page that notebooks show."""
+        from tinct import notebook
 
-        return html.of_plan(self)
+        return notebook.of_plan(self)
 
 
 @dataclass(frozen=True)
 class Answer:
     """One private answer, or one for each group, with its plan and what the ledger says.
 
-    ``value`` is the answer, or ``{group: answer}``. ``request`` names it in the ledger, where it can be had again for
-    free; ``left`` is what remains of the budget.
+    ``value`` is the answer, or ``{group: answer}``. ``request`` is its id in the ledger: asking again with it returns
+    the same answer, free of charge. ``left`` is what remains of the budget. ``repeated`` says that nothing was charged
+    now, ``completed`` that the request was charged before and answered only now, and ``older`` that an older version of
+    tinct recorded the answer. ``charged`` is what the ledger has charged for it.
     """
 
     value: Any | Mapping[str, Any]
@@ -75,9 +96,12 @@ class Answer:
     request: str | None = None
     left: str | None = None
     repeated: bool = False
+    completed: bool = False
+    older: bool = False
+    charged: str | None = None
 
     def to_dict(self) -> dict[str, Any]:
-        """The answer as JSON holds it."""
+        """The answer as a JSON object."""
         return {
             "schema": "tinct/answer@1",
             "answer": self.value,
@@ -85,13 +109,15 @@ class Answer:
             "request": self.request,
             "left": self.left,
             "repeated": self.repeated,
+            "completed": self.completed,
+            "older": self.older,
         }
 
     def _repr_html_(self) -> str:
-        """How notebooks show it."""
-        from tinct import html
+        """The page that notebooks show."""
+        from tinct import notebook
 
-        return html.of_answer(self)
+        return notebook.of_answer(self)
 
     def __str__(self) -> str:
         return str(self.value)

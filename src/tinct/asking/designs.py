@@ -2,24 +2,29 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from functools import cached_property
-from hashlib import sha256
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypeAlias
 
 from tinct import exact
 from tinct.asking.accuracy import Accuracy, accuracy, yes_no_baselines
 from tinct.errors import ParameterError
 from tinct.exact import sampler
-from tinct.questions.modes import ModeTable, PermuteAndFlip, mode_mechanism
-from tinct.questions.words import Exists, Mode, Question, YesNo
+from tinct.questions.modes import ModeCertificate, ModeTable, PermuteAndFlip, mode_mechanism
+from tinct.questions.questions import Exists, Mode, Question, YesNo, require_own_or_tincts
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from tinct.exact import Certified
+    from tinct.numbers.amounts import Amount, NumberLike
     from tinct.privacy import Privacy
     from tinct.questions import Counts, GroupCounts, Histograms, Line
+    from tinct.questions.own_questions import OwnLine
+
+
+Progress: TypeAlias = "Callable[[float], None]"  # called with the share of long work that is done
 
 
 class Design(Protocol):
@@ -27,56 +32,75 @@ class Design(Protocol):
 
     @property
     def method(self) -> str:
-        """What it is and why it is best, in public words."""
+        """Which mechanism it is and why no other is better, in public words."""
 
     @property
-    def id(self) -> str:
-        """The certificate's digest."""
+    def certificate(self) -> Certified | ModeCertificate | None:
+        """A file that others can check; None if there is nothing to certify."""
+
+    @property
+    def name(self) -> str:
+        """The kind of mechanism, in one word."""
+
+    @property
+    def outputs(self) -> tuple[Any, ...]:
+        """Every answer it can give. This is public."""
 
     def accuracy(self, margins: Sequence[int] | None = None) -> Accuracy:
         """How often it is right, by the margin."""
 
-    def draw(self, counts: Counts) -> Any:
-        """One answer."""
+    def draw(self, counts: Any) -> Any:
+        """Draw one answer, for counts or for a position on the mechanism's graph."""
 
 
 class GroupDesign(Design, Protocol):
     """A mechanism that can also answer for every group at once."""
 
     def draw_groups(self, counts: GroupCounts) -> list[Any]:
-        """One answer for each group."""
+        """Draw one answer for each group."""
+
+
+_NOT_CERTAIN = math.nextafter(1.0, 0.0)  # the largest probability that is not 1
 
 
 @dataclass(frozen=True)
 class YesNoDesign:
     """A yes/no question on the line of its signed distance to the boundary."""
 
-    line: Line
+    line: Line | OwnLine
     privacy: Privacy
     certified: Certified
     leaning: bool
+    outputs: ClassVar[tuple[Any, ...]] = ("yes", "no")
+
+    @property
+    def certificate(self) -> Certified:
+        """The certified table the answers are drawn from."""
+        return self.certified
+
+    @property
+    def name(self) -> str:
+        """The kind of mechanism, in one word."""
+        return "selection" if self.line.selection else "line"
 
     @property
     def method(self) -> str:
-        """What it is."""
+        """Why no other mechanism is better."""
         if self.line.selection:
-            return "optimal selection: no private mechanism that never says yes without reason says yes more often"
+            return "optimal: no private mechanism that never says yes wrongly says yes more often"
         if self.leaning:
-            return "optimal for the chosen lean: no private mechanism with these boundary values is right more often"
-        return "optimal and balanced: no private mechanism that treats yes and no alike is right more often, anywhere"
-
-    @property
-    def id(self) -> str:
-        """The certificate's digest."""
-        return self.certified.id
+            return "optimal for this lean: no private mechanism with the same boundary values is right more often"
+        return "optimal: no private mechanism that treats yes and no alike is right more often, on any dataset"
 
     def accuracy(self, margins: Sequence[int] | None = None) -> Accuracy:
         """By how many people would have to differ before the true answer changes."""
-        verb = "come or go" if self.line.neighbors == "add-remove" else "answer otherwise"
-        words = f"people who would have to {verb} before the true answer changes"
+        verb = "join or leave" if self.line.neighbors == "add-remove" else "answer differently"
+        change = f"people who would have to {verb} to change the true answer"
+        condition = f"{{m}} or more people would have to {verb} to change the true answer"
         if self.line.selection:
-            # with nobody the answer is always right; margins count the rows there are
-            return accuracy("rows for which it is true", {"tinct": lambda m: self._units(m, "yes")}, margins)
+            # without such a row the answer is always right; margins count these rows
+            columns = {"tinct": lambda m: self._units(m, "yes")}
+            return accuracy("rows for which it is true", "it is true for {m} or more rows", columns, margins)
         if self.leaning:
             columns = {
                 "tinct, if yes": lambda m: self._units(m - 1, "yes"),
@@ -84,15 +108,15 @@ class YesNoDesign:
             }
         else:
             columns = {"tinct": lambda m: min(self._units(m - 1, "yes"), self._units(-m, "no"))}
-        others = yes_no_baselines(self.privacy.epsilon, self.privacy.delta)
-        return accuracy(words, {**columns, **others}, margins)
+        others = yes_no_baselines(self.privacy)
+        return accuracy(change, condition, {**columns, **others}, margins)
 
     def draw(self, counts: Counts) -> Any:
-        """One answer."""
+        """Draw one answer for these counts."""
         return self.certified.release(self.line.position(counts) + self._offset)
 
     def draw_groups(self, counts: GroupCounts) -> list[Any]:
-        """One answer for each group, in bulk."""
+        """Draw one answer for each group, in bulk."""
         positions = self.line.positions(counts.classes)
         drawn: list[Any] = self.certified.sample(positions + self._offset).tolist()
         return drawn
@@ -104,45 +128,59 @@ class YesNoDesign:
     def _units(self, position: int, answer: str) -> float:
         at = int(self.certified.positions([position])[0])
         column = self.certified.outputs.index(answer)
-        return float(self.certified.numerators[at, column] / self.certified.denominator)
+        units, total = int(self.certified.numerators[at, column]), self.certified.denominator
+        return units / total if units == total else min(units / total, _NOT_CERTAIN)
 
 
 @dataclass(frozen=True)
 class ModeDesign:
-    """The most common category."""
+    """The most frequent category."""
 
     family: Histograms
     mechanism: ModeTable | PermuteAndFlip
+    epsilon: Amount
+    question: str
+    name: ClassVar[str] = "mode"
+
+    @property
+    def outputs(self) -> tuple[Any, ...]:
+        """The categories of the question."""
+        return self.family.categories
 
     @property
     def method(self) -> str:
-        """What it is."""
+        """Why no other mechanism is better."""
         return self.mechanism.method
 
     @cached_property
-    def id(self) -> str:
-        """The digest of the certified table, or of the coin."""
-        if isinstance(self.mechanism, PermuteAndFlip):
-            text = f"permute-and-flip of {self.mechanism.k} with coins {self.mechanism.q} ({self.mechanism.neighbors})"
-            return sha256(text.encode()).hexdigest()
-        table = self.mechanism
-        digest = sha256(f"{table.epsilon} {table.q} {table.total} {table.space.k}".encode())
-        for state, row in zip(table.space.states.tolist(), table.rows, strict=True):
-            digest.update(f"{state} {row}".encode())
-        return digest.hexdigest()
+    def certificate(self) -> ModeCertificate:
+        """The table or the coin, with everything needed to check it."""
+        family = self.family
+        return ModeCertificate(
+            self.question, family.categories, self.epsilon, self.mechanism, family.n, family.rest
+        )  # fmt: skip
 
     def accuracy(self, margins: Sequence[int] | None = None) -> Accuracy:
         """By how far the leader is ahead of all others."""
         names = {"PermuteAndFlip": "permute-and-flip", "Exponential": "exponential"}
         others = {names[type(other).__name__]: other.truth for other in self.mechanism.baselines()}
-        return accuracy("people by whom the leader is ahead", {"tinct": self.mechanism.truth, **others}, margins)
+        columns = {"tinct": self.mechanism.truth, **others}
+        return accuracy(
+            "people by which the leader is ahead", "the leader is ahead by {m} or more people", columns, margins
+        )
 
     def draw(self, counts: Counts) -> Any:
-        """One answer."""
-        return self.family.categories[self.mechanism.draw(self.family.histogram(counts), sampler.below)]
+        """Draw one answer for these counts."""
+        return self.family.categories[self.mechanism.draw(self._histogram(counts), sampler.below)]
+
+    def _histogram(self, counts: Counts) -> tuple[int, ...]:
+        """The counts as the certificate says: a table of n people takes n of them, all else takes any number."""
+        if isinstance(self.mechanism, ModeTable) and self.mechanism.space.people is not None:
+            return self.family.capped(counts, missing=self.mechanism.space.missing)
+        return self.family.histogram(counts)
 
     def draw_groups(self, counts: GroupCounts) -> list[Any]:
-        """One answer for each group."""
+        """Draw one answer for each group."""
         found = counts.classes.astype(object)
         if self.family.rest is not None:
             found[:, self.family.rest] += counts.missing
@@ -152,30 +190,32 @@ class ModeDesign:
 
 @dataclass(frozen=True)
 class CertainDesign:
-    """A question with the same answer for every dataset there can be: saying it tells nothing about anybody."""
+    """A question with the same answer for every possible dataset: the answer reveals nothing about anyone."""
 
     answer: str
+    name: ClassVar[str] = "certain"
+    certificate: ClassVar[None] = None
+
+    @property
+    def outputs(self) -> tuple[Any, ...]:
+        """The only possible answer."""
+        return (self.answer,)
 
     @property
     def method(self) -> str:
-        """What it is."""
-        return "every possible dataset has this answer, so it is no secret and costs nothing"
-
-    @property
-    def id(self) -> str:
-        """There is nothing to certify."""
-        return ""
+        """Why no other mechanism is better."""
+        return "every possible dataset has this answer, so it reveals nothing and costs nothing"
 
     def accuracy(self, margins: Sequence[int] | None = None) -> Accuracy:  # noqa: ARG002 # one shape for all
-        """Always right."""
+        """The answer is always right."""
         return Accuracy("people", (1,), {"tinct": (1.0,)})
 
     def draw(self, counts: Counts) -> Any:  # noqa: ARG002
-        """The answer."""
+        """Return the answer; the counts do not matter."""
         return self.answer
 
     def draw_groups(self, counts: GroupCounts) -> list[Any]:
-        """The answer for each group."""
+        """Return the same answer for each group."""
         return [self.answer] * len(counts)
 
 
@@ -185,19 +225,20 @@ def design(
     neighbors: str,
     n: int | None,
     *,
-    lean: Any = None,
+    lean: NumberLike | None = None,
     partial: bool = True,
-    progress: Any = None,
+    progress: Progress | None = None,
 ) -> GroupDesign:
     """The mechanism for a question; ``n`` is the public number of people with ``neighbors="replace"``.
 
-    ``partial`` says that a row may be outside of what is looked at, so that not everybody counts.
+    ``partial`` says that some rows may be filtered out, so that not everybody counts.
     """
+    require_own_or_tincts(question)
     if isinstance(question, Mode):
         if lean is not None:
-            raise ParameterError("lean is for yes/no questions")
+            raise ParameterError.about("lean", "`lean` is for yes/no questions")
         if privacy.exact_delta:
-            raise ParameterError("mode makes no use of delta: leave it out and nothing of it is spent")
+            raise ParameterError.about("delta", "mode makes no use of `delta`: leave it out and nothing of it is spent")
         family = question.family(neighbors, n)
         # with n public, people in no category are the reason why the counts need not sum to n
         missing = neighbors == "replace" and (partial or question.rest is None)
@@ -209,16 +250,23 @@ def design(
             missing=missing,
             progress=progress,
         )
-        return ModeDesign(family, mechanism)
+        return ModeDesign(family, mechanism, privacy.exact_epsilon, str(question))
     if not isinstance(question, YesNo):
-        raise ParameterError(f"question must be a question such as majority('support'), got {question!r:.80}")
+        raise ParameterError.of("question", "a question such as majority('support')", question)
     line = question.family(neighbors, n)
     if line.certain is not None:
         return CertainDesign("yes" if line.certain else "no")
     if isinstance(question, Exists):
         if lean is not None:
-            raise ParameterError("exists never says yes without reason, so there is nothing to lean: leave out lean")
+            raise ParameterError.about(
+                "lean", "exists never says yes without reason, so there is nothing to lean: leave out `lean`"
+            )
         if not privacy.exact_delta:
-            raise ParameterError("exists needs delta above 0, such as delta='1e-6': without it, it could only say no")
-        return YesNoDesign(line, privacy, exact.ray(privacy), leaning=False)
-    return YesNoDesign(line, privacy, exact.line(privacy, lean=lean), leaning=lean is not None)
+            raise ParameterError.about(
+                "delta",
+                "exists needs delta above 0, such as `delta='1e-6'`: without it, it could only say no",
+                expected="above 0",
+            )
+        return YesNoDesign(line, privacy, exact.ray(privacy).about(str(question), neighbors), leaning=False)
+    certified = exact.line(privacy, lean=lean).about(str(question), neighbors)
+    return YesNoDesign(line, privacy, certified, leaning=lean is not None)

@@ -1,4 +1,8 @@
-"""One answer for each group: disjoint groups compose in parallel, and groups nobody declared are found privately."""
+"""One answer for each group: disjoint groups compose in parallel, and groups that are not declared are found privately.
+
+How many groups are found, and their names, depend on the data. So the largest number shown is public, groups with long
+or unprintable names are left out, and the answer always takes the same room in a ledger.
+"""
 
 from __future__ import annotations
 
@@ -7,21 +11,28 @@ from dataclasses import dataclass
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from tinct import exact
+from tinct.asking.with_ledger import json_size
 from tinct.errors import ParameterError
-from tinct.ledger.amounts import ln_below
+from tinct.numbers.amounts import Amount, fraction_text, rational
+from tinct.numbers.bounds import ln_below
 from tinct.privacy import Privacy
-from tinct.privacy.amounts import Amount, fraction_text, rational
-from tinct.questions.words import Exists
+from tinct.questions.questions import Exists
 from tinct.sources.source import MAX_GROUPS
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
     from fractions import Fraction
 
     from tinct.asking.designs import GroupDesign
+    from tinct.numbers.amounts import NumberLike
     from tinct.questions import GroupCounts, Question
 
+MOST_GROUPS = 1000  # shown, if they are found and nothing else is said
+MAX_FOUND = 1_000_000
+MAX_LABEL = 100  # bytes in the label of a group that is found
 _SHOWN = 20
 
 
@@ -36,58 +47,117 @@ class Groups:
     declared: tuple[str, ...] | None
     selecting: Privacy | None
     answering: Privacy
+    most: int = MOST_GROUPS
 
     @classmethod
-    def of(cls, question: Question, privacy: Privacy, groups: Sequence[str] | None, select: Any) -> Groups:
+    def of(
+        cls,
+        question: Question,
+        privacy: Privacy,
+        groups: Sequence[str] | None,
+        select: NumberLike | None,
+        most: int | None = None,
+    ) -> Groups:
         """Check the request and divide the budget."""
         if groups is not None:
-            if select is not None:
-                raise ParameterError(
-                    "select is for groups that are found: with groups declared there is nothing to find"
+            if select is not None or most is not None:
+                extra = "select" if most is None else "most_groups"
+                raise ParameterError.about(
+                    extra, f"`{extra}` is for groups that are found: with groups declared there is nothing to find"
                 )
             return cls(_distinct(groups), None, privacy)
+        most = MOST_GROUPS if most is None else most
+        if isinstance(most, bool) or not isinstance(most, int) or not 1 <= most <= MAX_FOUND:
+            raise ParameterError.of("most_groups", f"a whole number from 1 to {MAX_FOUND:,}", most)
         share = rational("1/2" if select is None else select, "select")
         if not 0 < share < 1:
-            raise ParameterError(f"select must be a share of epsilon between 0 and 1, got {select!s:.80}")
+            raise ParameterError.of("select", "a share of epsilon between 0 and 1", select)
         if not privacy.exact_delta > 0:
-            raise ParameterError(
-                "finding groups privately needs delta above 0, such as delta='1e-6'; known ones can be declared"
+            raise ParameterError.about(
+                "delta",
+                "finding groups privately needs delta above 0, such as `delta='1e-6'`; known ones can be declared with "
+                "`groups`",
+                expected="above 0",
             )
         if isinstance(question, Exists):
-            raise ParameterError("exists needs delta itself: declare the groups to ask it for each of them")
+            raise ParameterError.about(
+                "groups", "exists needs delta itself: declare the `groups` to ask it for each of them"
+            )
         total = _rational_epsilon(privacy)
-        return cls(None, Privacy(Amount(total * share), privacy.exact_delta), Privacy(Amount(total * (1 - share))))
+        selecting = Privacy(Amount(total * share), privacy.exact_delta)
+        return cls(None, selecting, Privacy(Amount(total * (1 - share))), most)
 
-    def rules(self, by: str) -> tuple[str, ...]:
-        """What is said about the groups in public."""
-        once = f"each person is in one group of {by!r} only, so the budget is spent once for all groups together"
+    def rules(self, by: str, *, published: bool = False) -> tuple[str, ...]:
+        """What the plan says about groups; ``published`` answers are written to a folder, without a limit."""
+        once = f"each person is in only one group of {by!r}, so the cost is charged once for all groups together"
         if self.selecting is None:
             listed = _listed(self.declared or ())
             return (
                 once,
-                f"there is an answer for each of {listed}, also if nobody is in it; other rows are in no group",
+                f"there is one answer for each of {listed}, even if it is empty; rows of other groups are ignored",
             )
+        most = "" if published else f"at most {self.most:,} groups are shown, the first when sorted as text; "
+        return (
+            once,
+            *self.warnings,
+            f"each answer is drawn with ε = {fraction_text(self.answering.exact_epsilon.value)}",
+            f"{most}groups with names longer than {MAX_LABEL} bytes or with unprintable characters are left out",
+        )
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What must be said even in a short answer."""
+        if self.selecting is None:
+            return ()
         epsilon, delta = (
             fraction_text(value) for value in (self.selecting.exact_epsilon.value, self.selecting.exact_delta)
         )
         return (
-            once,
-            f"groups are found privately with ε = {epsilon}, δ = {delta}: small ones seldom appear, empty ones never",
-            f"each answer is drawn with ε = {fraction_text(self.answering.exact_epsilon.value)}",
+            f"groups are found privately with ε = {epsilon}, δ = {delta}: small groups rarely appear, empty ones never",
         )
 
-    def draw(self, design: GroupDesign, counts: GroupCounts) -> dict[str, Any]:
+    def identity(self) -> dict[str, Any]:
+        """The group options of the request in one canonical form."""
+        if self.selecting is None:
+            return {"declared": list(self.declared or ())}
+        return {"found": self.most, "select": fraction_text(self.selecting.exact_epsilon.value)}
+
+    def room(self, outputs: Sequence[Any]) -> int:
+        """The bytes of the longest possible answer as JSON; public, and independent of what is found or drawn."""
+        longest = max(json_size(each) for each in outputs)
+        if self.declared is not None:
+            return sum(json_size(label) + longest + 2 for label in self.declared) + 2
+        # in JSON a printable label is at most twice as long: only " and \\ are written with two characters
+        return self.most * (2 * MAX_LABEL + 2 + longest + 2) + 2
+
+    def draw(self, design: GroupDesign, batches: Iterable[GroupCounts]) -> dict[str, Any]:
         """Select groups if need be, then draw one answer for each."""
-        if self.selecting is not None:
-            people = counts.classes.sum(axis=1) + counts.missing
-            shown = exact.ray(self.selecting, (True, False)).sample(people)
-            counts = type(counts)(
-                counts.rows,
-                tuple(label for label, show in zip(counts.labels, shown.tolist(), strict=True) if show),
-                counts.classes[shown],
-                counts.missing[shown],
-            )
-        return dict(zip(counts.labels, design.draw_groups(counts), strict=True)) if len(counts) else {}
+        answers: dict[str, Any] = {}
+        for batch in batches:
+            answers.update(self.answered(design, batch))
+            if self.selecting is not None and len(answers) >= self.most:
+                return dict(list(answers.items())[: self.most])
+        return answers
+
+    def answered(self, design: GroupDesign, counts: GroupCounts) -> dict[str, Any]:
+        """The answers for some of the groups, however many are shown."""
+        shown = self.selected(counts)
+        return dict(zip(shown.labels, design.draw_groups(shown), strict=True)) if len(shown) else {}
+
+    def selected(self, counts: GroupCounts) -> GroupCounts:
+        """The groups that may be shown: drawn by their size, and with a label that can be shown."""
+        if self.selecting is None or not len(counts):
+            return counts
+        people = counts.classes.sum(axis=1) + counts.missing
+        drawn = exact.ray(self.selecting, (True, False)).sample(people).tolist()
+        shown = np.array([show and is_showable(label) for show, label in zip(drawn, counts.labels, strict=True)])
+        labels = tuple(label for label, show in zip(counts.labels, shown.tolist(), strict=True) if show)
+        return type(counts)(counts.rows, labels, counts.classes[shown], counts.missing[shown])
+
+
+def is_showable(label: str) -> bool:
+    """Whether a label that was found may be shown: not too long, and nothing in it that could steer a terminal."""
+    return len(label.encode()) <= MAX_LABEL and label.isprintable()
 
 
 def _rational_epsilon(privacy: Privacy) -> Fraction:
@@ -109,5 +179,5 @@ def _distinct(groups: Sequence[str]) -> tuple[str, ...]:
     names = () if isinstance(groups, str) or not hasattr(groups, "__iter__") else tuple(groups)
     texts = [name for name in names if isinstance(name, str)]  # others are refused when they are looked for
     if not names or len(set(texts)) != len(texts) or len(names) > MAX_GROUPS:
-        raise ParameterError(f"groups must be a list of 1 to {MAX_GROUPS:,} different names")
+        raise ParameterError.of("groups", f"a list of 1 to {MAX_GROUPS:,} different names")
     return names

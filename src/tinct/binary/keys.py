@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tinct._kernels.propagate import HIGHEST
+from tinct._kernels.propagation import HIGHEST
 from tinct.privacy.tradeoffs import probit
 
 if TYPE_CHECKING:

@@ -48,11 +48,25 @@ def not_extendable(
         *reversed(_path_to_source(graph, budget, table, set(chosen.tolist()), int(graph.indices[entry]), color)),
         vertex,
     ]
-    if table[vertex, color] > 0.5:
+    return _refusal(graph, budget, path, color, table[path[0]].tolist(), table[vertex].tolist())
+
+
+def refusal_along(
+    graph: DatasetGraph, budget: Budget, given: Floats, chosen: list[int], path: list[int], color: int
+) -> NotExtendable:
+    """The error for a path between two given vertices, the first of which allows the last less than it is given."""
+    rows = dict(zip(chosen, given.tolist(), strict=True))
+    return _refusal(graph, budget, path, color, rows[path[0]], rows[path[-1]])
+
+
+def _refusal(
+    graph: DatasetGraph, budget: Budget, path: list[int], color: int, first: list[float], last: list[float]
+) -> NotExtendable:
+    if last[color] > 0.5:
         # next to 1 numbers look alike: the same contradiction, told the other way round with the other answer
-        path, color = path[::-1], 1 - color
-    value, source_value = float(table[path[-1], color]), float(table[path[0], color])
-    bound, rest = source_value, float(table[path[0], 1 - color])
+        path, color, first, last = path[::-1], 1 - color, last, first
+    value, source_value = last[color], first[color]
+    bound, rest = source_value, first[1 - color]
     for here, there in pairwise(path):
         right, wrong = _pair_between(graph, budget, here, there).walk(1, bound, rest)
         bound, rest = float(right), float(wrong)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tinct._kernels.propagate import CLASSES
+from tinct._kernels.propagation import CLASSES
 from tinct.binary.obstruction import not_extendable
 from tinct.graphs.boundary import require_hitting
 

@@ -2,24 +2,26 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from tinct.cli.inputs import (
+from tinct.cli.printing import echo, echo_json
+from tinct.cli.screen import measured, stage
+from tinct.cli.shared_options import (
     EngineOption,
     JsonOption,
     LedgerOption,
     MasterOption,
     RequestOption,
     ScopeOption,
+    classes,
     examples,
     keep_inputs,
+    listed,
     on_spark,
 )
-from tinct.cli.progress import measured, stage
 from tinct.errors import ParameterError
 
 if TYPE_CHECKING:
@@ -48,47 +50,82 @@ def ask(
         ),
     ],
     epsilon: Annotated[
-        str | None, typer.Option("--epsilon", "-e", help="ε of the whole answer.", show_default=False)
+        str | None, typer.Option("--epsilon", "-e", help="ε of the answer, such as 0.5 or 'ln 2'.", show_default=False)
     ] = None,
-    delta: Annotated[str, typer.Option("--delta", "-d", help="δ of the whole answer.")] = "0",
+    delta: Annotated[str, typer.Option("--delta", "-d", help="δ of the answer.")] = "0",
     neighbors: Annotated[
-        str, typer.Option(help="add-remove: a person is there or not; replace: a person's row reads otherwise.")
-    ] = "add-remove",
-    where: Annotated[str | None, typer.Option(help="Only rows with this predicate.", show_default=False)] = None,
+        str | None,
+        typer.Option(
+            help="add-remove: adding or removing one person; replace: changing one person's rows.",
+            show_default="as declared in the ledger, else add-remove",
+        ),
+    ] = None,
+    people: Annotated[
+        int | None,
+        typer.Option(
+            min=0, help="With --neighbors replace: the public number of people.", show_default="counted in the data"
+        ),
+    ] = None,
+    where: Annotated[
+        str | None, typer.Option(help="Count only rows for which this predicate is true.", show_default=False)
+    ] = None,
     unit: Annotated[
         str | None,
-        typer.Option(help="The column that names persons, if one may have several rows.", show_default=False),
+        typer.Option(help="The column that identifies people, if one can have several rows.", show_default=False),
     ] = None,
     by: Annotated[
         str | None, typer.Option(help="One answer for each group in this column.", show_default=False)
     ] = None,
     groups: Annotated[
         str | None,
-        typer.Option(help="The groups, separated by commas; otherwise they are found privately.", show_default=False),
+        typer.Option(
+            help="The groups, separated by commas. Without it, groups are found privately.", show_default=False
+        ),
+    ] = None,
+    most_groups: Annotated[
+        int | None, typer.Option(min=1, help="With groups that are found: show at most this many.", show_default="1000")
     ] = None,
     select: Annotated[str | None, typer.Option(help="The share of ε for finding groups.", show_default="1/2")] = None,
     lean: Annotated[
         str | None,
-        typer.Option(help="How often the truth is told where yes is just true.", show_default="the same for no"),
+        typer.Option(
+            help="Probability of a right answer where yes is just true, to favour yes or no.",
+            show_default="yes and no alike",
+        ),
     ] = None,
     epsilon_column: Annotated[
         str | None, typer.Option(help="A column with each person's own ε; needs --budgets.", show_default=False)
     ] = None,
     budgets: Annotated[
-        str | None, typer.Option(help="The values in that column, such as 0.5,1,2.", show_default=False)
+        str | None,
+        typer.Option(
+            help="The values in that column and how many people chose each, such as 0.5=120,1=80; with 0.5,1 the "
+            "people are counted.",
+            show_default=False,
+        ),
     ] = None,
     ledger: LedgerOption = None,
     request: RequestOption = None,
     scope: ScopeOption = "default",
-    plan: Annotated[bool, typer.Option("--plan", help="Show everything but draw and charge nothing.")] = False,
+    plan: Annotated[
+        bool,
+        typer.Option(
+            "--plan", help="Show what would be asked and how accurate it would be. Nothing is drawn or charged."
+        ),
+    ] = False,
     right: Annotated[
         str | None,
-        typer.Option(help="With --plan: find the ε for this probability of being right.", show_default=False),
+        typer.Option(help="With --plan: find the ε that is right with this probability.", show_default=False),
     ] = None,
-    margin: Annotated[int, typer.Option(min=1, help="With --right: from this margin on.")] = 1,
+    margin: Annotated[
+        int, typer.Option(min=1, help="With --right: if the truth is this many people or more from changing.")
+    ] = 1,
     certificate: Annotated[
-        Path | None, typer.Option(help="Write the certificate of a yes/no question here.", show_default=False)
+        Path | None, typer.Option(help="Write the certificate of the answer to this file (.json).", show_default=False)
     ] = None,
+    details: Annotated[
+        bool, typer.Option("--details", help="Show also the method, the rules, the accuracy table and the certificate.")
+    ] = False,
     engine: EngineOption = "local",
     master: MasterOption = None,
     output: Annotated[
@@ -97,75 +134,78 @@ def ask(
             "--output",
             "-o",
             metavar="PATH",
-            help="With --engine spark and --by: a new folder for the answers, if there are too many to be shown.",
+            help="With --engine spark and --by: write the answers to this new folder, however many there are.",
             show_default=False,
         ),
     ] = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Ask one question about people's data: one answer, as truthful as any private answer can be.
+    """Ask one question about people's data and get one private answer.
 
-    The answer never comes with a count, a margin or a probability of its own: those are secret. What is shown is how
-    often such an answer is right, by how far the truth is from changing.
+    No other private mechanism is right more often. Counts, margins and the probability of this particular answer are
+    secret and never shown. What is shown is how often such an answer is right, and what it cost.
     """
     from tinct import asking
 
     options: dict[str, Any] = {
-        "epsilon": epsilon, "delta": delta, "by": by, "unit": unit, "neighbors": neighbors, "where": where,
-        "groups": _listed(groups), "select": select, "lean": lean,
-        "epsilon_column": epsilon_column, "budgets": _listed(budgets),
+        "epsilon": epsilon, "delta": delta, "by": by, "unit": unit, "neighbors": neighbors, "people": people,
+        "where": where, "groups": listed(groups), "most_groups": most_groups, "select": select, "lean": lean,
+        "epsilon_column": epsilon_column, "budgets": classes(budgets),
     }  # fmt: skip
-    if epsilon is None and right is None and epsilon_column is None:
+    if epsilon is None and right is None and epsilon_column is None and ledger is None:
         raise ParameterError(
-            "no privacy is given: add --epsilon (such as --epsilon 0.5), or find it with --plan --right"
+            "--epsilon is missing: add it (such as --epsilon 0.5), or find it with --plan --right 0.99 --margin 20"
         )
     if right is not None and not plan:
-        raise ParameterError("--right needs --plan: it finds the epsilon, and draws nothing")
+        raise ParameterError("--right needs --plan: it only finds epsilon and draws nothing")
     keep_inputs([certificate], [data, ledger])
     finding = by is not None and groups is None
-    _require_certifiable(certificate, question, personal=epsilon_column is not None, finding=finding)
+    _require_certifiable(certificate, finding=finding)
     charge: dict[str, Any] = {"ledger": ledger, "request": request, "scope": scope}
     if output is not None:
         if not on_spark(engine, master) or by is None or plan or certificate is not None:
             raise ParameterError("--output is for --engine spark with --by, without --plan and --certificate")
-        _print_result(_publish(data, question, output, master, {**options, **charge}), as_json)
+        _print_result(_publish(data, question, output, master, {**options, **charge}), details, as_json)
         return
     rows = _opened(data, engine, master)
     if plan:
         if right is not None:
-            options["epsilon"] = _needed(question, right, margin, delta, neighbors, epsilon, rows)
+            options["epsilon"] = _needed(question, right, margin, delta, options, ledger, scope)
         with measured("Planning") as progress:
-            found = asking.plan(rows, question, progress=progress, **options)
-        _write_certificate(certificate, found, options["epsilon"], delta, lean)
+            found = asking.plan(rows, question, ledger=ledger, scope=scope, progress=progress, **options)
         if as_json:
-            typer.echo(json.dumps(found.to_dict(), ensure_ascii=False, indent=2))
+            echo_json(found.to_dict())
         else:
             _print_plan(found, options["epsilon"] if right else None, ledger, scope)
+        _write_certificate(certificate, found)
         return
     with measured("Counting and proving") as progress:
         answer = asking.ask(rows, question, progress=progress, **charge, **options)
-    _print_result(answer, as_json)  # first of all: it is paid for
-    _write_certificate(certificate, answer.plan, epsilon, delta, lean)
+    _print_result(answer, details, as_json)  # before anything else can fail: it is paid for
+    _write_certificate(certificate, answer.plan)
 
 
-def _print_result(answer: Answer, as_json: bool) -> None:
-    typer.echo(json.dumps(answer.to_dict(), ensure_ascii=False, indent=2)) if as_json else _print_answer(answer)
+def _print_result(answer: Answer, details: bool, as_json: bool) -> None:
+    echo_json(answer.to_dict()) if as_json else _print_answer(answer, details)
 
 
 def _publish(data: str, question: str, output: str, master: str | None, options: dict[str, Any]) -> Answer:
-    """Answers that stay on the cluster; the answer that is shown says where."""
+    """Answers that stay on the cluster, as one answer that says where."""
     from tinct.asking import Answer
     from tinct.spark.jobs import ask_groups_files
 
-    if options.pop("neighbors") != "add-remove" or options.pop("epsilon_column") or options.pop("budgets"):
-        raise ParameterError("--output goes with --neighbors add-remove and one --epsilon for all")
+    if options.pop("neighbors") not in (None, "add-remove"):
+        raise ParameterError("--output goes with --neighbors add-remove")
+    for name in ("people", "most_groups", "epsilon_column", "budgets"):
+        if options.pop(name) is not None:
+            raise ParameterError(f"--{name.replace('_', '-')} does not go with --output")
     with stage("Answering on Spark"):
         found = ask_groups_files(data, question, target=output, master=master, **options)
     return Answer(f"published in {found.path}", found.plan, found.request, found.left, found.repeated)
 
 
 def _opened(data: str, engine: str, master: str | None) -> Any:
-    """What is asked about: the file, or its rows on a cluster."""
+    """The data: a local file, or rows on a cluster."""
     if not on_spark(engine, master):
         return data
     from tinct.spark.jobs import open_parquet
@@ -173,129 +213,156 @@ def _opened(data: str, engine: str, master: str | None) -> Any:
     return open_parquet(data, master=master)
 
 
-def _listed(text: str | None) -> list[str] | None:
-    return None if text is None else [part.strip() for part in text.split(",")]
+def _needed(
+    question: str, right: str, margin: int, delta: str, options: dict[str, Any], ledger: str | None, scope: str
+) -> str:
+    from tinct import asking
+    from tinct.ledger import Ledger
+    from tinct.privacy.neighbors import Neighbors
 
-
-def _needed(question: str, right: str, margin: int, delta: str, neighbors: str, epsilon: str | None, data: Any) -> str:
-    from tinct import asking, sources
-    from tinct.questions import parse
-
-    if epsilon is not None:
+    if options["epsilon"] is not None:
         raise ParameterError("--right finds epsilon: leave out --epsilon")
-    asked = parse(question)
-    n = None
-    if neighbors == "replace":  # the number of rows is public then
-        with sources.open(data) as source:
-            n = source.count(asked).rows
-    return repr(asking.needed_epsilon(asked, right, margin, delta, neighbors=neighbors, n=n))
+    owner = None if ledger is None else Ledger(ledger).protects(scope)
+    neighbors = Neighbors.of(options["neighbors"] or ("add-remove" if owner is None else owner.neighbors))
+    people = options["people"] if owner is None or options["people"] is not None else owner.people
+    if neighbors == "replace" and people is None:
+        raise ParameterError("--neighbors replace makes the number of people public: give it as --people")
+    n = people if neighbors == "replace" else None
+    return repr(asking.needed_epsilon(question, right, margin, delta, neighbors=neighbors, n=n))
 
 
-def _require_certifiable(path: Path | None, question: str, *, personal: bool, finding: bool) -> None:
-    """Refuse a certificate that there will not be, or that cannot be written, before anything is charged."""
+def _require_certifiable(path: Path | None, *, finding: bool) -> None:
+    """Refuse a certificate that cannot exist or cannot be written, before anything is charged."""
     if path is None:
         return
     from tinct._files import suffix_of
-    from tinct.questions import parse
-    from tinct.questions.words import YesNo
 
-    if not isinstance(parse(question), YesNo) or personal:
-        raise ParameterError("--certificate is for yes/no questions with one epsilon")
     if finding:
-        raise ParameterError("--certificate with --by needs --groups: finding them takes a part of epsilon")
+        raise ParameterError("--certificate with --by needs --groups: finding groups has no certificate")
     suffix_of(path, (".json",))
     if not path.parent.is_dir():
-        raise ParameterError(f"{path}: there is no folder {str(path.parent)!r}")
+        raise ParameterError(f"there is no folder {str(path.parent)!r}", path=path)
 
 
-def _write_certificate(path: Path | None, plan: Plan, epsilon: Any, delta: str, lean: str | None) -> None:
+def _write_certificate(path: Path | None, plan: Plan) -> None:
     if path is None:
         return
-    from tinct import exact
-    from tinct.privacy import Privacy
-
-    privacy = Privacy(epsilon, delta)
-    made = [exact.line(privacy, lean=lean), *([exact.ray(privacy)] if privacy.exact_delta else [])]
-    found = next((one for one in made if one.id == plan.certificate), None)
-    if found is None:  # every dataset has the same answer
-        raise ParameterError("the table of this answer is not one that --certificate writes: no file was written")
-    found.to_json(path)
+    if plan.certified is None:
+        raise ParameterError("every possible dataset has this answer: there is nothing to certify, no file was written")
+    plan.certified.to_json(path)
+    echo(f"Certificate written to {path}", err=True)
 
 
 def _print_plan(plan: Plan, needed: str | None, ledger: str | None, scope: str) -> None:
-    from rich.console import Console
     from rich.markup import escape
 
-    console = Console(highlight=False)
+    from tinct.cli.screen import Screen
+
+    console = Screen()
     console.print(f"[bold]Plan[/bold] for {escape(plan.question)}: nothing was drawn, nothing was charged")
     if needed is not None:
         console.print(f"Needed: [bold]ε = {needed}[/bold]")
-    _print_facts(console, plan)
+    _print_details(console, plan)
     if ledger is not None:
         from tinct.ledger import Ledger
 
         console.print(f"Left in the budget of {escape(scope)}: {escape(str(Ledger(ledger).remaining(scope)))}")
+    if plan.refused:
+        console.print(f"[bold red]This request would be refused:[/bold red] {escape(plan.refused)}")
 
 
-def _print_answer(answer: Answer) -> None:
-    from rich.console import Console
+def _print_answer(answer: Answer, details: bool) -> None:
     from rich.markup import escape
 
-    console = Console(highlight=False)
-    console.print(f"[bold]{escape(answer.plan.meaning)}[/bold]")
+    from tinct.cli.screen import Screen
+
+    console, plan = Screen(), answer.plan
+    console.print(f"[bold]{escape(plan.meaning[:1].upper() + plan.meaning[1:])}[/bold]", end="\n\n")
     if isinstance(answer.value, dict):
         _print_groups(console, answer.value)
     else:
-        console.print(f"\n  [bold green]{escape(str(answer.value))}[/bold green]\n")
-    _print_facts(console, answer.plan)
-    if answer.left is not None:
-        paid = "shown again, free of charge" if answer.repeated else "recorded in the ledger"
-        console.print(f"Request [bold]{answer.request}[/bold] {paid}; left in the budget: {escape(answer.left)}")
-    else:
-        console.print("Not recorded: without --ledger nobody keeps account of what was spent")
+        console.print(f"  [bold green]{escape(str(answer.value))}[/bold green]", end="\n\n")
+    console.print(escape(_how_often(plan)))
+    console.print(escape(_cost(answer)))
+    if details:
+        console.print()
+        _print_details(console, plan)
+        return
+    for warning in plan.warnings:
+        console.print(f"Note: {escape(warning)}")
+
+
+def _how_often(plan: Plan) -> str:
+    """One sentence on how often such an answer is right; a function of the plan, never of the answer."""
+    if plan.mechanism == "certain":
+        return f"Always right: {plan.method}."
+    return ("A yes is never wrong. " if plan.mechanism == "selection" else "") + plan.accuracy.in_words()
+
+
+def _cost(answer: Answer) -> str:
+    """What the answer cost and what is left, in one line."""
+    cost = answer.charged or _epsilon_and_delta(answer.plan)
+    if answer.left is None:
+        return f"Cost: {cost}, not charged to any ledger."
+    paid = f"{cost}, charged as request {answer.request}"
+    if answer.repeated:
+        paid = f"nothing, request {answer.request} was answered before"
+    if answer.older:
+        paid = f"nothing, an older version of tinct answered request {answer.request}"
+    if answer.completed:
+        paid = f"nothing more, request {answer.request} was charged before and is answered now"
+    return f"Cost: {paid}. Left in the budget: {answer.left}."
+
+
+def _epsilon_and_delta(plan: Plan) -> str:
+    return f"ε = {plan.epsilon}" + (f", δ = {plan.delta}" if plan.delta != "0" else "")
 
 
 def _print_groups(console: Any, values: dict[str, Any]) -> None:
     from rich.markup import escape
-    from rich.table import Table
+
+    from tinct.cli.screen import Table
 
     table = Table(box=None, pad_edge=False, header_style="bold")
     table.add_column("group")
     table.add_column("answer")
     for label, value in list(values.items())[:_SHOWN_GROUPS]:
         table.add_row(escape(label), f"[green]{escape(str(value))}[/green]")
-    console.print()
     console.print(table)
     if len(values) > _SHOWN_GROUPS:
-        console.print(f"… and {len(values) - _SHOWN_GROUPS:,} more groups: --json has them all")
+        console.print(f"… and {len(values) - _SHOWN_GROUPS:,} more groups: --json shows all")
     if not values:
         console.print("no group is large enough to be shown")
     console.print()
 
 
-def _print_facts(console: Any, plan: Plan) -> None:
+def _print_details(console: Any, plan: Plan) -> None:
     from rich.markup import escape
 
-    delta = f", δ = {plan.delta}" if plan.delta != "0" else ""
-    console.print(f"Privacy: ε = {escape(plan.epsilon)}{delta}, {escape(plan.neighbors)}")
+    console.print(f"Privacy: {escape(_epsilon_and_delta(plan))}")
+    console.print(f"Neighbours: {escape(plan.neighbors)}")
     console.print(f"Method: {escape(plan.method)}")
     for rule in plan.rules:
         console.print(f"Note: {escape(rule)}")
-    words = escape(plan.accuracy.margin)
-    console.print(f"\nHow often such an answer is right, if m or more is the number of {words}:\n")
+    console.print()
+    console.print(f"Probability of a right answer if {escape(plan.accuracy.condition.format(m='m'))}:", end="\n\n")
     console.print(_accuracy_table(plan.accuracy))
     equals = plan.accuracy.equals()
     if "geometric" in equals:
-        console.print("\nGeometric noise does as well here: the gain begins with δ > 0, a lean, or personal budgets.")
+        console.print()
+        console.print("Geometric noise is as good here: tinct gains with δ > 0, a lean, or personal budgets.")
     elif equals:
-        console.print(f"\nAs good here: {escape(', '.join(equals))}.")
+        console.print()
+        console.print(f"As good here: {escape(', '.join(equals))}.")
     if plan.certificate:
-        console.print(f"\nCertificate {plan.certificate[:16]}: proved in whole numbers, sampled exactly")
+        console.print()
+        console.print(f"Certificate {plan.certificate[:16]}: verified in exact integer arithmetic, sampled exactly")
 
 
 def _accuracy_table(accuracy: Accuracy) -> Any:
     from rich.markup import escape
-    from rich.table import Table
+
+    from tinct.cli.screen import Table
 
     table = Table(box=None, pad_edge=False, padding=(0, 2), header_style="bold")
     table.add_column("m", justify="right")
@@ -307,7 +374,7 @@ def _accuracy_table(accuracy: Accuracy) -> Any:
 
 
 def _percent(value: float) -> str:
-    """Four digits; never rounded up to a certainty that is not there."""
+    """Four digits, and never rounded up to 1."""
     if 0 < value < 0.001:
         return f"{value:.1g}"
     return "1" if value == 1 else min(f"{value:.4f}", "0.9999")

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import json
 import time
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from tinct.cli.inputs import JsonOption, examples
-from tinct.cli.progress import stage
+from tinct.cli.printing import echo_json
+from tinct.cli.screen import stage
+from tinct.cli.shared_options import JsonOption, examples
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -30,9 +30,7 @@ class Measured:
 
 
 def bench(
-    side: Annotated[int, typer.Option(min=10, max=5000, help="The graph is a grid of so many by so many datasets.")] = (
-        700
-    ),
+    side: Annotated[int, typer.Option(min=10, max=5000, help="The graph is a grid of SIDE by SIDE datasets.")] = (700),
     as_json: JsonOption = False,
 ) -> None:
     """Measure tinct on this machine: designing, proving, drawing, and a randomiser for thousands of symbols.
@@ -43,7 +41,7 @@ def bench(
     with stage("Measuring"):
         rows = [*_designing(side), *_drawing(), *_randomising()]
     if as_json:
-        typer.echo(json.dumps({"schema": "tinct/bench@1", "rows": [asdict(row) for row in rows]}, indent=2))
+        echo_json({"schema": "tinct/bench@1", "rows": [asdict(row) for row in rows]})
     else:
         _print(rows)
 
@@ -111,8 +109,7 @@ def _shortest(run: Callable[[], Any]) -> float:
 
 
 def _print(rows: list[Measured]) -> None:
-    from rich.console import Console
-    from rich.table import Table
+    from tinct.cli.screen import Screen, Table
 
     table = Table(box=None, pad_edge=False, header_style="bold")
     for name in ("what", "time", "against", "its time", "ratio"):
@@ -121,7 +118,7 @@ def _print(rows: list[Measured]) -> None:
         other = row.other
         ratio = "" if other is None else f"{row.seconds / other:.2f}×"
         table.add_row(row.what, _shown(row.seconds), row.against or "", "" if other is None else _shown(other), ratio)
-    Console(highlight=False).print(table)
+    Screen().print(table)
 
 
 def _shown(seconds: float) -> str:

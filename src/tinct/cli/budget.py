@@ -1,31 +1,33 @@
-"""``tinct budget``: make a ledger, see what is left, read and export who asked what."""
+"""``tinct budget``: create a ledger, see what is left, read and export who asked what."""
 
 from __future__ import annotations
 
 import json
+import os
 import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from tinct.cli.inputs import JsonOption, examples, keep_inputs
+from tinct.cli.printing import echo, echo_json
+from tinct.cli.shared_options import JsonOption, classes, examples, keep_inputs
 from tinct.errors import FileError, ParameterError
 
 if TYPE_CHECKING:
     from fractions import Fraction
 
-    from tinct.ledger import Entry, Ledger, Planned, Scope, Spending
+    from tinct.ledger import Entry, Ledger, Planned, Protection, Scope, Spending
 
 _BAR = 30
 _PLANNED = re.compile(r"\s*(\d{1,10})\s*[x×]\s*([^,;]+?)\s*(?:,\s*([^,;]+?)\s*)?")
-_GENERATED = re.compile("[0-9a-f]{32}")  # a request that nobody gave a name; --json and export have it
+_GENERATED = re.compile("[0-9a-f]{32}")  # a generated request id; --json and export show it
 _SHOWN = ("no.", "time (UTC)", "who", "scope", "groups", "question", "ε", "δ", "answer", "request")
 
 app = typer.Typer(
-    help="The privacy budget: make a ledger, show what is left, read and export its history.",
+    help="The privacy budget: create a ledger, show what is left, read and export its history.",
     epilog=examples(
-        "tinct budget init survey.db --epsilon 1",
+        "tinct budget init survey.db --epsilon 1 --unit person_id",
         "tinct budget show survey.db",
         "tinct budget history survey.db --last 20",
     ),
@@ -35,19 +37,43 @@ app = typer.Typer(
 
 PlaceArgument = Annotated[
     str,
-    typer.Argument(
-        metavar="LEDGER", help="A file, or a PostgreSQL URL; its password is better kept in PGPASSWORD or ~/.pgpass."
+    typer.Argument(metavar="LEDGER", help="A file, or a PostgreSQL URL; keep its password in PGPASSWORD or ~/.pgpass."),
+]
+ScopeOption = Annotated[str | None, typer.Option("--scope", "-s", help="Show only this scope.", show_default=False)]
+UnitOption = Annotated[
+    str | None, typer.Option(help="The column that identifies people.", show_default="every row is one person")
+]
+NeighborsOption = Annotated[
+    str, typer.Option(help="add-remove: adding or removing one person; replace: changing one person's rows.")
+]
+PeopleOption = Annotated[
+    int | None, typer.Option(min=0, help="For replace: the public number of people.", show_default=False)
+]
+CountOption = Annotated[
+    str | None,
+    typer.Option(metavar="DATA", help="For replace: count the people in this file now.", show_default=False),
+]
+DataOption = Annotated[
+    str | None, typer.Option(help="Use the budget for this file only.", show_default="any data about these people")
+]
+EpsilonColumnOption = Annotated[
+    str | None, typer.Option(help="For replace: the column with each person's own ε.", show_default=False)
+]
+BudgetsOption = Annotated[
+    str | None,
+    typer.Option(
+        help="How many people chose each ε, such as 0.5=120,1=80; with --count only 0.5,1.", show_default=False
     ),
 ]
-ScopeOption = Annotated[str | None, typer.Option("--scope", "-s", help="Only this scope.", show_default=False)]
 
 
 @app.command(
     epilog=examples(
-        "tinct budget init survey.db --epsilon 1",
+        "tinct budget init survey.db --epsilon 1 --unit person_id",
+        "tinct budget init survey.db --epsilon 1 --neighbors replace --count survey.csv",
         "tinct budget init survey.db -e 'ln 3' -d 1e-6 --composition advanced --slack 5e-7",
         "tinct budget init survey.db -e 5 -d 1e-6 --composition accounting --plan '50 x 0.1' --plan '3 x 0.5, 1e-8'",
-        "tinct budget init survey.db --scope staff --epsilon 0.5",
+        "tinct budget init survey.db --scope staff --epsilon 0.5 --unit name",
         "tinct budget init survey.db --epsilon 1 --partition 'ward=everybody is registered in one ward'",
     )
 )
@@ -64,19 +90,32 @@ def init(
     ] = None,
     plan: Annotated[
         list[str] | None,
-        typer.Option(help="For accounting: how often which cost, such as '50 x 0.1' or '3 x 0.5, 1e-8'; repeatable."),
+        typer.Option(help="For accounting: times x cost, such as '50 x 0.1' or '3 x 0.5, 1e-8'; repeatable."),
     ] = None,
-    scope: Annotated[str, typer.Option("--scope", "-s", help="What the budget protects.")] = "default",
+    scope: Annotated[str, typer.Option("--scope", "-s", help="The name of the budget in the ledger.")] = "default",
     partition: Annotated[
         list[str] | None,
-        typer.Option(help="Declare disjoint groups: name=why nobody is in two of them; repeatable."),
+        typer.Option(help="Declare disjoint groups: name=why no person is in two of them; repeatable."),
     ] = None,
+    unit: UnitOption = None,
+    neighbors: NeighborsOption = "add-remove",
+    people: PeopleOption = None,
+    count: CountOption = None,
+    data: DataOption = None,
+    epsilon_column: EpsilonColumnOption = None,
+    budgets: BudgetsOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Make a ledger with a budget, or add a scope or a partition to one. A budget that is there never changes."""
+    """Create a ledger with a budget, or add a scope or a partition to one. An existing budget never changes.
+
+    Declare here who counts as one person and which datasets are neighbours: those who ask cannot change it. By default
+    every row is one person, who may be added or removed.
+    """
     from tinct.ledger import Ledger
 
-    options = {"composition": composition, "slack": slack, "plan": _plan(plan)}
+    whom = _protection(unit, neighbors, people, count, data, epsilon_column, budgets)
+    said = whom.to_dict() != {"neighbors": "add-remove"}
+    options = {"composition": composition, "slack": slack, "plan": _plan(plan), "protects": whom if said else None}
     declared = [_declaration(text) for text in partition or []]
     if scope == "default":
         ledger = Ledger(place, epsilon, delta, **options)  # type: ignore[arg-type] # each option has its own type
@@ -86,11 +125,58 @@ def init(
     for name, statement in declared:
         ledger.add_partition(name, statement, scope=scope)
     _show(ledger, scope, as_json)
+    if unit is None and not as_json:
+        echo("  every row counts as one person; if people can have several rows, declare it before the first charge:")
+        echo("  tinct budget declare LEDGER --unit COLUMN" + (f" --scope {scope}" if scope != "default" else ""))
+
+
+@app.command(
+    epilog=examples(
+        "tinct budget declare survey.db --unit person_id",
+        "tinct budget declare survey.db --rows",
+        "tinct budget declare survey.db --scope staff --unit name --neighbors replace --people 3841",
+    )
+)
+def declare(
+    place: PlaceArgument,
+    scope: Annotated[str, typer.Option("--scope", "-s", help="The budget in the ledger.")] = "default",
+    rows: Annotated[bool, typer.Option("--rows", help="Every row is one person.")] = False,
+    unit: UnitOption = None,
+    neighbors: NeighborsOption = "add-remove",
+    people: PeopleOption = None,
+    count: CountOption = None,
+    data: DataOption = None,
+    epsilon_column: EpsilonColumnOption = None,
+    budgets: BudgetsOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Declare who is one person in a scope: until the first charge, or once for a ledger of an older version."""
+    from tinct.ledger import Ledger
+
+    if rows == (unit is not None):
+        raise ParameterError(
+            "say who is one person: --unit with the column that identifies people, or --rows, not both"
+        )
+    ledger = Ledger(place)
+    ledger.declare(_protection(unit, neighbors, people, count, data, epsilon_column, budgets), scope=scope)
+    _show(ledger, scope, as_json)
+
+
+@app.command(epilog=examples("tinct budget grant postgresql://owner@db.example.org/privacy analysts"))
+def grant(
+    place: PlaceArgument,
+    role: Annotated[str, typer.Argument(help="A database role, of a person or of a group.")],
+) -> None:
+    """Let a PostgreSQL role ask: it can read the ledger, charge and store answers, and change nothing else."""
+    from tinct.ledger import postgres_roles
+
+    postgres_roles.grant(place, role)
+    echo(f"{role} may ask.")
 
 
 @app.command(epilog=examples("tinct budget show survey.db", "tinct budget show survey.db --scope staff --json"))
 def show(place: PlaceArgument, scope: ScopeOption = None, as_json: JsonOption = False) -> None:
-    """Show what is spent and what is left, after checking the ledger against its entries."""
+    """Check the ledger, and show what is spent and what is left."""
     from tinct.ledger import Ledger
 
     ledger = Ledger(place)
@@ -102,17 +188,19 @@ def show(place: PlaceArgument, scope: ScopeOption = None, as_json: JsonOption = 
 def history(
     place: PlaceArgument,
     scope: ScopeOption = None,
-    last: Annotated[int | None, typer.Option(min=1, help="Only so many, the latest.", show_default="all")] = None,
+    last: Annotated[
+        int | None, typer.Option(min=1, help="Show only the N latest.", metavar="N", show_default="all")
+    ] = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Who asked what when, what it cost and what the answer was. There is no data in a ledger."""
+    """Show who asked what and when, the cost and the answer. A ledger holds no data about people."""
     from tinct.ledger import Ledger
-    from tinct.ledger.history import document
+    from tinct.ledger.contents import document
 
     entries = Ledger(place).history(scope)
     chosen = entries[-last:] if last else entries
     if as_json:
-        typer.echo(json.dumps(document(chosen), ensure_ascii=False, indent=2))
+        echo_json(document(chosen))
     else:
         _print_history(chosen, len(entries))
 
@@ -123,9 +211,10 @@ def export(
     target: Annotated[Path, typer.Argument(help="The file to write: .csv, .tsv or .json.")],
     scope: ScopeOption = None,
 ) -> None:
-    """Write the history to a file. In .csv and .tsv, cells that a spreadsheet would take for formulas are guarded."""
+    """Write the history to a file. In .csv and .tsv, cells that a spreadsheet would run as formulas are escaped."""
     from tinct._files import json_text, suffix_of, write_atomically, write_sheet
-    from tinct.ledger import Ledger, history
+    from tinct.ledger import Ledger
+    from tinct.ledger import contents as history
 
     suffix = suffix_of(target, (".csv", ".tsv", ".json"))
     keep_inputs([target], [place])
@@ -134,21 +223,56 @@ def export(
         write_atomically(target, json_text(history.document(entries)))
     else:
         write_sheet(target, history.COLUMNS, [history.cells(entry) for entry in entries])
-    typer.echo(f"Written: {target} ({_counted(len(entries))})")
+    echo(f"Written: {target} ({_counted(len(entries))})")
 
 
 def _opened(place: str, scope: str) -> Ledger:
-    """A ledger that is there; the first budget of a new one is that of the scope 'default'."""
+    """An existing ledger; the first budget of a new one is always that of the scope 'default'."""
     from tinct.ledger import Ledger
+    from tinct.ledger.store import NoLedger
 
     try:
         return Ledger(place)
-    except FileError as error:
-        if "there is no ledger" not in str(error):
-            raise
+    except NoLedger:
         raise FileError(
-            f"{place}: there is no ledger yet: make it without --scope first, then add the scope {scope!r:.80}"
+            f"there is no ledger yet: create it without --scope first, then add the scope {scope!r:.80}", path=place
         ) from None
+
+
+def _protection(
+    unit: str | None,
+    neighbors: str,
+    people: int | None,
+    count: str | None,
+    data: str | None,
+    epsilon_column: str | None,
+    budgets: str | None,
+) -> Protection:
+    """What the owner declares, with the public numbers counted in ``count`` if they are not given."""
+    from tinct.ledger import Protection
+    from tinct.privacy.neighbors import Neighbors
+
+    sizes = classes(budgets)
+    if count is not None:
+        if people is not None or neighbors != "replace":
+            raise ParameterError("--count is for --neighbors replace, instead of --people")
+        people, sizes = _counted_people(count, unit, epsilon_column, sizes)
+    if isinstance(sizes, list):
+        raise ParameterError("--budgets must say how many people chose which ε, such as 0.5=120,1=80, or add --count")
+    place = None if data is None else data if "://" in data else os.path.abspath(data)
+    return Protection(unit, Neighbors.of(neighbors), people, place, epsilon_column, sizes)
+
+
+def _counted_people(
+    data: str, unit: str | None, epsilon_column: str | None, sizes: Any
+) -> tuple[int | None, dict[str, int] | None]:
+    """The public numbers, counted once for the owner, who runs this command."""
+    from tinct import sources
+
+    with sources.open(data) as source:
+        if epsilon_column is None:
+            return source.count_people(unit), None
+        return None, source.count_classes(epsilon_column, list(sizes or ()), unit)
 
 
 def _plan(lines: list[str] | None) -> list[Planned] | None:
@@ -181,11 +305,11 @@ def _show(ledger: Ledger, only: str | None, as_json: bool) -> None:
             _print_scope(scope, *states[name])
         return
     budgets = [_scope_json(scope, *states[name]) for name, scope in chosen.items()]
-    typer.echo(json.dumps({"schema": "tinct/budget@1", "scopes": budgets}, ensure_ascii=False, indent=2))
+    echo_json({"schema": "tinct/budget@1", "scopes": budgets})
 
 
 def _scope_json(scope: Scope, spent: Spending, left: Spending, partitions: dict[str, str]) -> dict[str, Any]:
-    from tinct.ledger.amounts import exact_text
+    from tinct.ledger.costs import exact_text
 
     def pair(spending: Spending) -> dict[str, str]:
         return {"epsilon": exact_text(spending.epsilon), "delta": exact_text(spending.delta)}
@@ -193,6 +317,7 @@ def _scope_json(scope: Scope, spent: Spending, left: Spending, partitions: dict[
     budget = {"epsilon": exact_text(scope.epsilon), "delta": exact_text(scope.delta), "written": scope.written}
     return {
         "scope": scope.name,
+        "protects": None if scope.protects is None else scope.protects.to_dict(),
         "budget": budget,
         "composition": scope.composition,
         "details": dict(scope.details),
@@ -203,23 +328,25 @@ def _scope_json(scope: Scope, spent: Spending, left: Spending, partitions: dict[
 
 
 def _print_scope(scope: Scope, spent: Spending, left: Spending, partitions: dict[str, str]) -> None:
-    from rich.console import Console
     from rich.markup import escape
 
-    from tinct.ledger.amounts import shown
+    from tinct.cli.screen import Screen
+    from tinct.ledger.costs import shown
 
-    console = Console(highlight=False, soft_wrap=True)
-    console.print(f"[bold]{escape(_printable(scope.name))}[/bold]  ({scope.composition} composition)")
+    console = Screen(soft_wrap=True)
+    console.print(f"[bold]{escape(scope.name)}[/bold]  ({scope.composition} composition)")
     rows = [("ε", spent.epsilon, left.epsilon, scope.epsilon, scope.written)]
     if scope.delta:
         rows.append(("δ", spent.delta, left.delta, scope.delta, shown(scope.delta)))
     for letter, used, rest, budget, written in rows:
         numbers = f"spent {float(used):.6g}, left {float(rest):.6g} of {escape(written)}"
         console.print(f"  {letter} {_bar(rest, budget)}  {numbers}")
+    whom = str(scope.protects or "who is one person is not declared: see tinct budget declare")
+    console.print(f"  {escape(whom)}")
     for line in _explained(scope):
         console.print(f"  {line}")
     for name, statement in partitions.items():
-        console.print(f"  disjoint groups: {escape(_printable(name))} ({escape(_printable(statement))})")
+        console.print(f"  disjoint groups: {escape(name)} ({escape(statement)})")
 
 
 def _bar(rest: Fraction, budget: Fraction) -> str:
@@ -233,24 +360,24 @@ def _bar(rest: Fraction, budget: Fraction) -> str:
 def _explained(scope: Scope) -> list[str]:
     if scope.composition == "advanced":
         return [
-            f"of δ, {scope.details['slack']} is set aside for advanced composition; spent are plain sums, and left "
-            "is the largest single charge"
+            f"{scope.details['slack']} of δ is set aside for advanced composition; 'spent' shows plain sums, 'left' "
+            "the largest single charge"
         ]
     if scope.composition == "accounting":
         plan = [
             f"{line['times']:,} × " + " and ".join(f"(ε {point[0]}, δ {point[1]})" for point in line["points"][:3])
             for line in scope.details["plan"]
         ]
-        return [f"planned: {'; '.join(plan)}; left is the largest planned cost"]
+        return [f"planned: {'; '.join(plan)}; 'left' shows the largest planned cost"]
     return []
 
 
 def _print_history(entries: list[Entry], total: int) -> None:
-    from rich.console import Console
     from rich.markup import escape
-    from rich.table import Table
 
-    console = Console(highlight=False)
+    from tinct.cli.screen import Screen, Table
+
+    console = Screen()
     table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 1))
     columns = [column for column in _SHOWN if any(_shown(entry, column) for entry in entries)]
     for column in columns:
@@ -260,7 +387,7 @@ def _print_history(entries: list[Entry], total: int) -> None:
             column, justify="right" if number else "left", no_wrap=not text, ratio=2 if text else None, overflow="fold"
         )
     for entry in entries:
-        table.add_row(*(escape(_printable(_shown(entry, column))) for column in columns))
+        table.add_row(*(escape(_shown(entry, column)) for column in columns))
     console.print(table)
     console.print(f"{len(entries):,} of {_counted(total)}" if len(entries) < total else _counted(total))
 
@@ -275,6 +402,8 @@ def _shown(entry: Entry, column: str) -> str:
         more = f" and {len(entry.groups) - 3:,} more" if len(entry.groups) > 3 else ""
         return f"{entry.partition}: {', '.join(entry.groups[:3])}{more}" if entry.partition else ""
     answer = entry.answer if isinstance(entry.answer, str) else json.dumps(entry.answer, ensure_ascii=False)
+    if not entry.answered:
+        answer = f"({entry.state.word})"
     cells = {
         "no.": str(entry.number),
         "time (UTC)": f"{entry.time:%Y-%m-%d %H:%M}",
@@ -284,11 +413,7 @@ def _shown(entry: Entry, column: str) -> str:
         "ε": f"{float(entry.epsilon):.6g}",
         "δ": f"{float(entry.delta):.6g}" if entry.delta else "",
         "answer": answer if len(answer) <= 200 else f"{answer[:200]}…",
-        "request": "" if _GENERATED.fullmatch(entry.request) else entry.request,
+        # after an interruption the id is needed, even a generated one
+        "request": "" if _GENERATED.fullmatch(entry.request) and entry.answered else entry.request,
     }
     return cells[column]
-
-
-def _printable(text: str) -> str:
-    """A stored text without what could steer a terminal."""
-    return "".join(letter if letter.isprintable() else "�" for letter in text)

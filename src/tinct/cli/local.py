@@ -2,21 +2,28 @@
 
 from __future__ import annotations
 
-import json
 import math
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from tinct.cli import reports
-from tinct.cli.distributions import Distributions, numbers, read_distributions
-from tinct.cli.inputs import JsonOption, examples, keep_inputs, plural
-from tinct.cli.progress import stage
+from tinct.cli import local_reports
+from tinct.cli.printing import echo_json
+from tinct.cli.screen import stage
+from tinct.cli.shared_options import (
+    Distributions,
+    JsonOption,
+    examples,
+    keep_inputs,
+    numbers,
+    plural,
+    read_distributions,
+)
 from tinct.errors import ParameterError
 
 if TYPE_CHECKING:
-    from tinct.local import Comparison, LocalMechanism, Regimes
+    from tinct.local import LocalMechanism, Regimes, UtilityComparison
 
 app = typer.Typer(
     name="local",
@@ -73,7 +80,7 @@ def design(
         str | None,
         typer.Option(
             "--mechanism",
-            help="Instead of the optimum, one with a name, for --symbols: randomized-response, subset-selection, "
+            help="A named mechanism for --symbols, instead of the optimum: randomized-response, subset-selection, "
             "unary-encoding, local-hashing, hadamard-response or geometric.",
             show_default=False,
         ),
@@ -88,7 +95,7 @@ def design(
 ) -> None:
     """Design the randomiser that no other private randomiser beats."""
     from tinct import local
-    from tinct.local.documents import document
+    from tinct.local.mechanism_files import document
 
     if output is not None and output.suffix != ".json":
         raise ParameterError(f"--output must end in .json, got {str(output)!r}")
@@ -107,11 +114,11 @@ def design(
     with stage("Computing the certificate"):
         described = document(made)
     if output is not None:
-        from tinct.local.files import write_mechanism
+        from tinct.local.mechanism_files import write_mechanism
 
         write_mechanism(made, output)
     if as_json:
-        typer.echo(json.dumps(described, ensure_ascii=False, indent=2))
+        echo_json(described)
         return
     _print_mechanism(made, output)
 
@@ -132,7 +139,7 @@ def compare(
     prior: PriorOption = None,
     utility: UtilityOption = "kl",
     plot: Annotated[
-        Path | None, typer.Option("--plot", help="Draw it too: .png, .svg or .pdf.", show_default=False)
+        Path | None, typer.Option("--plot", help="Also draw it: .png, .svg or .pdf.", show_default=False)
     ] = None,
     as_json: JsonOption = False,
 ) -> None:
@@ -158,7 +165,7 @@ def compare(
                 {"epsilon": line.epsilon, "upper_bound": line.upper_bound, "values": line.values} for line in lines
             ],
         }
-        typer.echo(json.dumps(result, ensure_ascii=False, indent=2))
+        echo_json(result)
         return
     _print_comparison(lines, name)
 
@@ -171,9 +178,9 @@ def regimes(
     p0: FirstOption = None,
     p1: SecondOption = None,
     utility: UtilityOption = "kl",
-    lowest: Annotated[float, typer.Option(help="The smallest budget to look at.")] = 1e-3,
-    highest: Annotated[float, typer.Option(help="The largest budget to look at.")] = 30.0,
-    samples: Annotated[int, typer.Option(help="At how many budgets to look first.")] = 64,
+    lowest: Annotated[float, typer.Option(help="The smallest ε to consider.")] = 1e-3,
+    highest: Annotated[float, typer.Option(help="The largest ε to consider.")] = 30.0,
+    samples: Annotated[int, typer.Option(help="The number of ε to try first.")] = 64,
     as_json: JsonOption = False,
 ) -> None:
     """Print which cells are optimal at which ε, with exact thresholds."""
@@ -181,7 +188,7 @@ def regimes(
 
     problem = _problem(file, p0, p1, None)
     if problem.p1 is None:
-        raise ParameterError("regimes are about two hypotheses: give p0 and p1")
+        raise ParameterError("regimes are about two hypotheses: give --p0 and --p1")
     with stage("Looking for thresholds"):
         found = local.regimes(
             problem.p0,
@@ -193,16 +200,16 @@ def regimes(
             samples=samples,
         )
     if as_json:
-        typer.echo(json.dumps(_regimes_document(found), ensure_ascii=False, indent=2))
+        echo_json(_regimes_document(found))
         return
     _print_regimes(found)
 
 
 # collecting and analysing
 
-app.command("privatize", epilog=reports.PRIVATIZE_EXAMPLES)(reports.privatize)
-app.command("estimate", epilog=reports.ESTIMATE_EXAMPLES)(reports.estimate)
-app.command("test", epilog=reports.TEST_EXAMPLES)(reports.compare_hypotheses)
+app.command("privatize", epilog=local_reports.PRIVATIZE_EXAMPLES)(local_reports.privatize)
+app.command("estimate", epilog=local_reports.ESTIMATE_EXAMPLES)(local_reports.estimate)
+app.command("test", epilog=local_reports.TEST_EXAMPLES)(local_reports.compare_hypotheses)
 
 # reading
 
@@ -249,10 +256,11 @@ def _problem(file: Path | None, p0: str | None, p1: str | None, prior: str | Non
 
 
 def _print_mechanism(mechanism: LocalMechanism, written: Path | None) -> None:
-    from rich.console import Console
     from rich.markup import escape
 
-    console = Console(highlight=False, soft_wrap=True)
+    from tinct.cli.screen import Screen
+
+    console = Screen(soft_wrap=True)
     title = "Optimal randomiser" if mechanism.value is not None else mechanism.name.capitalize()
     count = mechanism.channel.size_of_outputs()
     console.print(
@@ -265,7 +273,7 @@ def _print_mechanism(mechanism: LocalMechanism, written: Path | None) -> None:
     certificate = mechanism.certificate
     if certificate is not None:
         console.print(f"no private randomiser has more than {certificate.upper_bound:.9g} ({certificate.method})")
-    console.print(f"Optimal for: {escape(mechanism.note)}\n")
+    console.print(f"Optimal for: {escape(mechanism.note)}", end="\n\n")
     if mechanism.cells is not None:
         _print_cells(console, mechanism)
     elif mechanism.channel.outputs <= _MAX_COLUMNS and len(mechanism.symbols) <= 2 * _MAX_SHOWN:
@@ -274,7 +282,7 @@ def _print_mechanism(mechanism: LocalMechanism, written: Path | None) -> None:
         shown = {name: value for name, value in mechanism.channel.describe().items() if name != "table"}
         console.print(escape(", ".join(f"{name} {value}" for name, value in shown.items())))
         if written is None:
-            console.print("The table is too large to be shown: --output writes the mechanism to a file")
+            console.print("The table is too large to show: --output writes the mechanism to a file")
     if written is not None:
         console.print(f"Written: {escape(str(written))}")
 
@@ -289,7 +297,7 @@ def _print_cells(console: Any, mechanism: LocalMechanism) -> None:
         console.print(f"Answer with the number of your cell with probability {own:.9g},")
         console.print(f"and with each other number with probability {1.0 / total:.9g}:")
     else:
-        console.print("Answer with the same number whatever the symbol: there is nothing to learn")
+        console.print("Always answer with the same number: there is nothing to learn")
     for number, cell in enumerate(cells[:_MAX_SHOWN]):
         names = ", ".join(str(symbol) for symbol in cell[:_MAX_SHOWN])
         more = f", … ({len(cell):,} symbols)" if len(cell) > _MAX_SHOWN else ""
@@ -300,7 +308,8 @@ def _print_cells(console: Any, mechanism: LocalMechanism) -> None:
 
 def _print_table(console: Any, mechanism: LocalMechanism) -> None:
     from rich.markup import escape
-    from rich.table import Table
+
+    from tinct.cli.screen import Table
 
     table = Table(box=None, pad_edge=False, padding=(0, 1), header_style="bold")
     table.add_column("symbol")
@@ -311,16 +320,17 @@ def _print_table(console: Any, mechanism: LocalMechanism) -> None:
     console.print(table)
 
 
-def _print_comparison(lines: list[Comparison], utility: str) -> None:
-    from rich.console import Console
-    from rich.table import Table
+def _print_comparison(lines: list[UtilityComparison], utility: str) -> None:
+    from rich.markup import escape
 
-    console = Console(highlight=False)
+    from tinct.cli.screen import Screen, Table
+
+    console = Screen()
     console.width = max(console.width, _WIDTH)  # nine columns do not fit into eighty characters
     table = Table(box=None, pad_edge=False, padding=(0, 1), header_style="bold")
     names = list(lines[0].values) if lines else []
-    for title in ("ε", *(name.replace(" ", "\n") for name in names)):
-        table.add_column(title, justify="right", no_wrap=True)
+    for title in ("ε", *names):
+        table.add_column(*title.split(" "), justify="right", no_wrap=True)
     for line in lines:
         shares = line.shares()
         cells = [f"{line.values['optimal']:.4g}"]
@@ -328,9 +338,9 @@ def _print_comparison(lines: list[Comparison], utility: str) -> None:
             share = shares[name]
             cells.append("–" if share is None else f"{100 * share:.1f}%")
         table.add_row(f"{line.epsilon:.4g}", *cells)
-    console.print(f"[bold]{utility}[/bold] of the optimum, and what the others reach of it")
+    console.print(f"[bold]{escape(utility)}[/bold] of the optimum, and what the others reach of it")
     console.print(table)
-    console.print("–: too large to be written out, or there is nothing to reach.")
+    console.print("–: too large to compute, or the optimum is 0.")
 
 
 def _regimes_document(found: Regimes) -> dict[str, Any]:
@@ -352,10 +362,11 @@ def _regimes_document(found: Regimes) -> dict[str, Any]:
 
 
 def _print_regimes(found: Regimes) -> None:
-    from rich.console import Console
     from rich.markup import escape
 
-    console = Console(highlight=False, soft_wrap=True)
+    from tinct.cli.screen import Screen
+
+    console = Screen(soft_wrap=True)
     last = found.regimes[-1].end
     console.print(f"[bold]Optimal cells[/bold] for {escape(found.utility)}")
     for regime in found.regimes:
@@ -366,7 +377,7 @@ def _print_regimes(found: Regimes) -> None:
         )
     up_to = found.binary_up_to
     console.print(
-        f"Two cells are optimal up to ε = {up_to:.12g}" + (" (the largest looked at)." if up_to == last else ".")
+        f"Two cells are optimal up to ε = {up_to:.12g}" + (" (the largest considered)." if up_to == last else ".")
     )
     start = found.randomized_response_from
     if start is None:

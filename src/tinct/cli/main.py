@@ -3,40 +3,60 @@
 from __future__ import annotations
 
 import os
-import re
 import sys
-from typing import Annotated, Any
+import traceback
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from typer.core import TyperGroup
+from typer.main import get_command
 
 from tinct import __version__
 from tinct.cli import ask, bench, budget, design, local, plot, release, studio, verify
-from tinct.cli.inputs import examples
+from tinct.cli.option_words import in_options, options_of
+from tinct.cli.printing import echo, printable, sift_warnings
+from tinct.cli.shared_options import examples
 from tinct.errors import TinctError
 
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+FAILED = 1
 BAD_INPUT = 2
 INTERRUPTED = 130
-# what the library says as one does in Python, and what it is called here
-_IN_OPTIONS = (
-    (re.compile(r"\b(neighbors|epsilon|delta|composition|missing|request)='([^' ]+)'"), r"--\1 \2"),
-    (re.compile(r"\b(missing)=(?:…|(?=[,.)\s]|$))"), r"--\1"),
-    (re.compile(r"\bdisconnected=True\b"), "--disconnected"),
-    (re.compile(r"\bPlanned\('([^']+)', times=(\d+)\)"), r"--plan '\2 x \1'"),
-    (re.compile(r"^(missing|confidence|tolerance|mu|samples|lowest|highest) must\b"), r"--\1 must"),
-)
+
+
+@contextmanager
+def _quoted_safely() -> Iterator[None]:
+    """Make Typer's own errors printable: they quote the command line, with file names that others may have chosen."""
+    try:
+        yield
+    except Exception as error:
+        if hasattr(error, "format_message"):
+            for name, value in list(vars(error).items()):
+                if isinstance(value, str):
+                    setattr(error, name, printable(value))
+        raise
 
 
 class _Commands(TyperGroup):
-    """The commands, with an ending for what Typer would end in its own way, without a word or as a failed check."""
+    """The commands, with clear messages and exit codes for interrupts and closed pipes."""
+
+    def make_context(self, *args: Any, **extra: Any) -> Any:
+        """Read the command line; errors that quote it are made printable."""
+        with _quoted_safely():
+            return super().make_context(*args, **extra)
 
     def invoke(self, ctx: Any) -> Any:
-        """Run a command."""
+        """Run a command; an interrupt or a closed pipe ends it with a defined exit code."""
         try:
-            found = super().invoke(ctx)
+            with _quoted_safely():
+                found = super().invoke(ctx)
             sys.stdout.flush()
-        except KeyboardInterrupt:
-            typer.secho("tinct: interrupted; files are written whole or not at all", err=True)
+        except KeyboardInterrupt as stop:
+            notes = "".join(f"; {note}" for note in getattr(stop, "__notes__", ()))  # such as what is charged
+            echo(f"tinct: interrupted; no file was left half-written{notes}", err=True)
             raise typer.Exit(INTERRUPTED) from None
         except (BrokenPipeError, SystemExit) as error:  # the reader, such as head, has had enough
             if not isinstance(error, BrokenPipeError) and not isinstance(error.__context__, BrokenPipeError):
@@ -49,7 +69,7 @@ class _Commands(TyperGroup):
 app = typer.Typer(
     name="tinct",
     cls=_Commands,
-    help="Provably optimal differential privacy: the mechanism no other private mechanism can beat.",
+    help="Provably optimal differential privacy: mechanisms that no other private mechanism can beat.",
     epilog=examples(
         "tinct ask survey.csv 'majority(support)' --epsilon 1",
         "tinct design majority:101 --epsilon 0.5 --output mechanism.json",
@@ -73,33 +93,34 @@ app.add_typer(budget.app, name="budget")
 
 def _show_version(wanted: bool) -> None:
     if wanted:
-        typer.echo(f"tinct {__version__}")
+        echo(f"tinct {__version__}")
         raise typer.Exit
 
 
 @app.callback()
 def _main(
     version: Annotated[  # handled by its callback
-        bool, typer.Option("--version", help="Show the version and stop.", callback=_show_version, is_eager=True)
+        bool, typer.Option("--version", help="Show the version and exit.", callback=_show_version, is_eager=True)
     ] = False,
 ) -> None:
     pass
 
 
-def _in_options(message: str) -> str:
-    """What the library calls ``neighbors='replace'`` as one does in Python is ``--neighbors replace`` here."""
-    for pattern, option in _IN_OPTIONS:
-        message = pattern.sub(option, message)
-    return message
-
-
 def run() -> None:
     """Run the command: 0 fine, 1 a check failed, 2 bad input, 130 interrupted."""
+    sift_warnings()
     try:
         app()
     except TinctError as error:
-        typer.secho(f"tinct: {_in_options(str(error))}", err=True, fg=typer.colors.RED)
+        words = in_options(error, options_of(get_command(app), sys.argv[1:]))
+        # further lines, such as the place in a question, stay indented: none can pass for a line of ours
+        for line in f"tinct: {words}".split("\n    "):
+            echo(line if line.startswith("tinct: ") else f"    {line}", err=True, color=typer.colors.RED)
         sys.exit(BAD_INPUT)
     except MemoryError:
-        typer.secho("tinct: this needs more memory than the machine has", err=True, fg=typer.colors.RED)
+        echo("tinct: this needs more memory than the machine has", err=True, color=typer.colors.RED)
         sys.exit(BAD_INPUT)
+    except Exception:  # a bug, which may quote anything: each line is marked, so that none passes for another's
+        for line in traceback.format_exc().rstrip("\n").split("\n"):
+            echo(f"| {line}", err=True)
+        sys.exit(FAILED)

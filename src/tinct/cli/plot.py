@@ -7,10 +7,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from tinct.cli.distributions import Distributions, numbers, read_distributions
-from tinct.cli.inputs import (
+from tinct.cli.printing import echo
+from tinct.cli.screen import stage
+from tinct.cli.shared_options import (
     DeltaOption,
     DisconnectedOption,
+    Distributions,
     EpsilonOption,
     MuOption,
     begins_like,
@@ -18,14 +20,16 @@ from tinct.cli.inputs import (
     examples,
     keep_inputs,
     load_graph,
+    numbers,
+    read_distributions,
     replaced_budgets,
 )
-from tinct.cli.progress import stage
 from tinct.errors import FileError, ParameterError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from tinct.graphs import DatasetGraph
     from tinct.mechanism import Mechanism
 
 EXAMPLES = examples(
@@ -58,15 +62,15 @@ def plot(
     delta: DeltaOption = None,
     mu: MuOption = None,
     utility: Annotated[str, typer.Option("--utility", "-u", help="For utilities and regimes: kl, chi2, tv, …")] = "kl",
-    compare: Annotated[bool, typer.Option(help="Also draw what people would otherwise run.")] = True,
+    compare: Annotated[bool, typer.Option(help="Also draw the usual alternatives.")] = True,
     log: Annotated[bool, typer.Option("--log", help="For profile: a logarithmic axis of δ.")] = False,
-    title: Annotated[str | None, typer.Option(help="A headline of your own.", show_default=False)] = None,
+    title: Annotated[str | None, typer.Option(help="The title of the figure.", show_default=False)] = None,
     dark: Annotated[bool, typer.Option("--dark", help="Draw on a dark background.")] = False,
     disconnected: DisconnectedOption = False,
 ) -> None:
     """Draw a mechanism, its errors, its privacy profile, a frontier, rows by distance, local mechanisms, an answer."""
     from tinct.plots.canvas import require_matplotlib
-    from tinct.plots.saving import require_target, save
+    from tinct.plots.figure_files import require_target, save
 
     require_matplotlib()
     for path in output:
@@ -78,16 +82,18 @@ def plot(
     draw, least, most, form = KINDS[kind]
     if not least <= len(rest) <= most:
         raise ParameterError(f"tinct plot {kind} takes {form}; got {len(rest) or 'no'} arguments")
-    request = Request(rest, epsilon, delta, mu, utility, compare, log, disconnected, {"title": title, "dark": dark})
+    request = FigureRequest(
+        rest, epsilon, delta, mu, utility, compare, log, disconnected, {"title": title, "dark": dark}
+    )
     figure = draw(request)
     for path in output:
         with stage(f"Writing {path}"):
             save(figure, path)
-        typer.echo(f"Written: {path}")
+        echo(f"Written: {path}")
 
 
-class Request:
-    """What somebody asked for, and how to get at it."""
+class FigureRequest:
+    """The command line, and how to load what it names."""
 
     def __init__(
         self,
@@ -123,7 +129,7 @@ class Request:
         path = Path(self.words[0])
         if path.suffix == ".json" and begins_like(path, "tinct/mechanism"):  # graphs are JSON too
             if any(option is not None for option in self._budget):
-                raise ParameterError("a mechanism brings its privacy: leave out --epsilon, --delta and --mu")
+                raise ParameterError("a mechanism contains its privacy: leave out --epsilon, --delta and --mu")
             with stage("Reading the mechanism"):
                 return Mechanism.from_json(path)
         graph, privacy = self.graph()
@@ -143,59 +149,58 @@ class Request:
         return Distributions(None, self.numbers(0), None)
 
 
-def _designed(graph: Any, privacy: Any) -> Mechanism:
+def _designed(graph: DatasetGraph, privacy: Any) -> Mechanism:
     from tinct import binary, rainbow
 
     if graph.coloring.has_orders:
         return rainbow.extend(graph, privacy, rainbow.balanced_boundary(graph, privacy))
-    mechanism: Mechanism = binary.balanced(graph, privacy)
-    return mechanism
+    return binary.balanced(graph, privacy)
 
 
-def _mechanism(request: Request) -> Any:
+def _mechanism(request: FigureRequest) -> Any:
     from tinct import plots
 
     return plots.mechanism(request.mechanism(), compare=request.compare, **request.look)
 
 
-def _graph(request: Request) -> Any:
+def _graph(request: FigureRequest) -> Any:
     from tinct import plots
 
     return plots.graph(request.mechanism(), **request.look)
 
 
-def _errors(request: Request) -> Any:
+def _errors(request: FigureRequest) -> Any:
     from tinct import plots
 
     return plots.errors(request.mechanism(), compare=request.compare, **request.look)
 
 
-def _truth(request: Request) -> Any:
+def _truth(request: FigureRequest) -> Any:
     from tinct import plots
 
     return plots.errors(request.mechanism(), compare=request.compare, truth=True, **request.look)
 
 
-def _profile(request: Request) -> Any:
+def _profile(request: FigureRequest) -> Any:
     from tinct import plots
 
     return plots.profile(request.mechanism(), log=request.log, **request.look)
 
 
-def _frontier(request: Request) -> Any:
+def _frontier(request: FigureRequest) -> Any:
     from tinct import binary, plots
 
     return plots.frontier(binary.frontier(*request.graph()), **request.look)
 
 
-def _rainbow(request: Request) -> Any:
+def _rainbow(request: FigureRequest) -> Any:
     from tinct import plots
 
     names = [name.strip() for name in request.words[1].split(",")] if len(request.words) == 2 else None
     return plots.rainbow(request.privacy(), request.numbers(0), answers=names, **request.look)
 
 
-def _utilities(request: Request) -> Any:
+def _utilities(request: FigureRequest) -> Any:
     from tinct import local, plots
 
     found = request.hypotheses()
@@ -204,7 +209,7 @@ def _utilities(request: Request) -> Any:
     return plots.utilities(lines, **request.look)
 
 
-def _regimes(request: Request) -> Any:
+def _regimes(request: FigureRequest) -> Any:
     from tinct import local, plots
 
     given = request.hypotheses()
@@ -215,7 +220,7 @@ def _regimes(request: Request) -> Any:
     return plots.regimes(found, **request.look)
 
 
-def _accuracy(request: Request) -> Any:
+def _accuracy(request: FigureRequest) -> Any:
     from tinct import plots
     from tinct._files import read_text, strict_json
     from tinct.asking.accuracy import Accuracy
@@ -230,19 +235,19 @@ def _accuracy(request: Request) -> Any:
         if not all(len(values) == len(margins) for values in right.values()):
             raise ValueError
     except (KeyError, TypeError, ValueError, AttributeError):
-        raise FileError(f"{path}: this is not an answer or a plan: write one with tinct ask --json") from None
+        raise FileError("this is not an answer or a plan: write one with tinct ask --json", path=path) from None
     return plots.accuracy(found, **request.look)
 
 
 # how each kind is drawn, how many arguments it takes, and what they are
-KINDS: dict[str, tuple[Callable[[Request], Any], int, int, str]] = {
+KINDS: dict[str, tuple[Callable[[FigureRequest], Any], int, int, str]] = {
     "mechanism": (_mechanism, 1, 1, "a mechanism (.json) or a graph"),
     "graph": (_graph, 1, 1, "a mechanism (.json) or a graph"),
     "errors": (_errors, 1, 1, "a mechanism (.json) or a graph"),
     "truth": (_truth, 1, 1, "a mechanism (.json) or a graph"),
     "profile": (_profile, 1, 1, "a mechanism (.json) or a graph"),
     "frontier": (_frontier, 1, 1, "a graph with two answers"),
-    "rainbow": (_rainbow, 1, 2, "a boundary row such as 0.1,0.3,0.6, and names such as a,b,c if you like"),
+    "rainbow": (_rainbow, 1, 2, "a boundary row such as 0.1,0.3,0.6, and optional names such as a,b,c"),
     "utilities": (_utilities, 1, 2, "two distributions, one prior, or a table (.csv) with p0 and p1, or prior"),
     "regimes": (_regimes, 1, 2, "two distributions, or a table (.csv) with columns p0 and p1"),
     "accuracy": (_accuracy, 1, 1, "an answer or a plan (.json) from tinct ask --json"),

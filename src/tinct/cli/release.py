@@ -2,19 +2,28 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from tinct.cli.inputs import JsonOption, LedgerOption, RequestOption, ScopeOption, examples, require_certificate
-from tinct.cli.progress import counted, stage
+from tinct.cli.printing import echo, echo_json
+from tinct.cli.screen import counted, stage
+from tinct.cli.shared_options import (
+    JsonOption,
+    LedgerOption,
+    RequestOption,
+    ScopeOption,
+    begins_like,
+    examples,
+    require_certificate,
+)
 from tinct.errors import ParameterError
 
 if TYPE_CHECKING:
     from tinct.exact import Certified
+    from tinct.graphs.labels import Vertex
 
 EXAMPLES = examples(
     "tinct design majority:101 --epsilon 0.5 --certificate majority.json",
@@ -36,21 +45,24 @@ def release(
     scope: ScopeOption = "default",
     as_json: JsonOption = False,
 ) -> None:
-    """Draw one answer exactly as the certificate says, after proving the certificate again.
+    """Verify a certificate again, then draw one answer exactly as it says.
 
-    The dataset is secret: it is neither printed nor logged, and neither is its row. A dataset given on the command
-    line can be seen by other users of the machine while the command runs; --at - avoids that.
+    The dataset is secret: neither it nor its row is printed or logged. Other users of the machine can see a dataset
+    that is given on the command line while the command runs; --at - avoids that.
     """
     from tinct.exact import Certified
+    from tinct.exact.proof import in_pieces
 
     if request is not None and ledger is None:
         raise ParameterError("--request needs --ledger: only a ledger remembers answers")
     require_certificate(certificate)
+    if begins_like(certificate, "tinct/mode-certificate"):
+        raise ParameterError("this is a certificate of a mode question: 'tinct ask' draws from it", path=certificate)
     vertex = _secret(at)
-    with counted("Proving the certificate", "edges") as progress:
+    with counted("Verifying the certificate", "edges") as progress:
         certified = Certified.from_json(certificate, progress=progress)
-    certified.positions([vertex])  # a stranger is refused before anything is charged
     if ledger is None:
+        certified.positions([vertex])  # refuse unknown datasets; with a ledger only after the charge, else it is free
         record: dict[str, Any] = {}
         answer = certified.release(vertex)
     else:
@@ -58,12 +70,15 @@ def release(
             answer, record = _charged(certified, vertex, ledger, request, scope)
     if as_json:
         result = {"schema": "tinct/release@1", "answer": answer, "guarantee": certified.guarantee}
-        typer.echo(json.dumps({**result, "certificate": certified.id, **record}, ensure_ascii=False))
+        stated = {"question": certified.question, "neighbors": certified.neighbors, "pieces": certified.pieces}
+        echo_json({**result, "certificate": certified.id, **stated, **record}, None)
         return
-    typer.echo(answer)
-    typer.secho(f"{certified.guarantee} · certificate {certified.id[:12]}", err=True, dim=True)
+    echo(answer)
+    echo(f"{certified.guarantee} · certificate {certified.id[:12]}", err=True, dim=True)
+    if certified.pieces > 1:
+        echo(f"Note: {in_pieces(certified.pieces)}", err=True)
     for name, value in record.items():
-        typer.secho(f"{name}: {value}", err=True, dim=True)
+        echo(f"{name}: {value}", err=True, dim=True)
 
 
 def _secret(at: str) -> Any:
@@ -79,16 +94,35 @@ def _secret(at: str) -> Any:
 
 
 def _charged(
-    certified: Certified, vertex: Any, address: str, request: str | None, scope: str
+    certified: Certified, vertex: Vertex, address: str, request: str | None, scope: str
 ) -> tuple[Any, dict[str, Any]]:
-    from tinct.ledger import Ledger
-    from tinct.ledger.amounts import cost_epsilon
+    from dataclasses import replace
 
+    from tinct.asking.with_ledger import completed, room_for
+    from tinct.ledger import Ledger, Spending
+    from tinct.ledger.costs import cost_epsilon
+    from tinct.privacy.neighbors import Neighbors
+
+    if certified.pieces > 1:
+        raise ParameterError(
+            f"the certificate's graph is in {certified.pieces:,} pieces, and nothing is promised between them: its "
+            "cost cannot be charged to a budget"
+        )
     epsilon = max((term.epsilon for term in certified.terms), key=cost_epsilon)
     delta = max(term.delta for term in certified.terms)
     book = Ledger(address)
-    entry = book.charge(
-        lambda: certified.release(vertex), epsilon=epsilon, delta=delta, request=request, scope=scope,
-        question=f"release from certificate {certified.id}",
+    owner = book.protects(scope)
+    terms = replace(owner, data=f"certificate {certified.id}")
+    if certified.neighbors == Neighbors.ADD_REMOVE:  # a custom graph is charged in the terms of the scope
+        terms = replace(terms, neighbors=Neighbors.ADD_REMOVE, people=None, epsilon_column=None, budgets=None)
+    elif certified.neighbors == Neighbors.REPLACE:
+        owner.require_relation(Neighbors.REPLACE)
+    entry = book.grant(
+        epsilon=epsilon, delta=delta, request=request, scope=scope, protects=terms,
+        question=f"release from certificate {certified.id}", room=room_for(certified.outputs),
     )  # fmt: skip
-    return entry.answer, {"request": entry.request, "left": str(book.remaining(scope))}
+    entry = completed(book, entry, lambda: certified.release(vertex))
+    record = {"request": entry.request, "charged": str(Spending(entry.epsilon, entry.delta))}
+    if certified.neighbors not in (Neighbors.ADD_REMOVE, Neighbors.REPLACE):
+        record["note"] = f"you vouch that the edges of this graph are what the budget protects ({owner})"
+    return entry.answer, {**record, "left": str(book.remaining(scope))}

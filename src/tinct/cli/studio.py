@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import threading
-import webbrowser
 from contextlib import suppress
 from typing import Annotated
 
 import typer
 
-from tinct.cli.inputs import examples
+from tinct.cli.printing import echo
+from tinct.cli.shared_options import examples
 
 EXAMPLES = examples(
     "tinct studio",
@@ -32,12 +31,19 @@ def studio(
     """
     from tinct.studio import open_studio
 
-    def ready(url: str) -> None:
-        typer.echo(url)  # alone on the first line, so that scripts can read it; echo flushes
-        typer.secho("tinct studio is running. Ctrl-C ends it.", err=True, dim=True)
-        if browser:  # a text browser would not come back before it is left
-            threading.Thread(target=webbrowser.open, args=(url,), daemon=True).start()
+    page = open_studio(port, ledger)
+    opening = page.opening()
 
-    with suppress(KeyboardInterrupt):
-        open_studio(port, ledger).serve(ready)
-    typer.secho("\ntinct studio has ended.", err=True, dim=True)
+    def ready(url: str) -> None:
+        echo(url)  # alone on the first line, so that scripts can read it; echo flushes
+        echo("tinct studio is running. Ctrl-C ends it.", err=True, dim=True)
+        if browser:
+            opening.start()
+
+    try:
+        with suppress(KeyboardInterrupt):
+            page.serve(ready)
+    finally:
+        opening.close()
+    echo(err=True)
+    echo("tinct studio has ended.", err=True, dim=True)

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import json
 import math
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from tinct.cli.inputs import (
+from tinct.cli.printing import echo_json
+from tinct.cli.screen import counted, measured, stage
+from tinct.cli.shared_options import (
     DeltaOption,
     DisconnectedOption,
     EpsilonOption,
@@ -23,11 +24,13 @@ from tinct.cli.inputs import (
     plural,
     require_certificate,
 )
-from tinct.cli.progress import counted, stage
 from tinct.errors import FileError, NotPrivate, ParameterError
 
 if TYPE_CHECKING:
-    from tinct.verification import Verdict
+    from tinct.exact import Certified
+    from tinct.graphs.budgets import PrivacyLike
+    from tinct.mechanism import Verdict
+    from tinct.questions.modes import ModeCertificate
 
 NOT_PRIVATE = 1
 
@@ -49,34 +52,35 @@ def verify(
     epsilon: EpsilonOption = None,
     delta: DeltaOption = None,
     mu: MuOption = None,
-    tolerance: Annotated[float, typer.Option(help="Rounding that is forgiven, relative to e^ε and δ.")] = 1e-9,
+    tolerance: Annotated[float, typer.Option(help="Allowed rounding error, relative to e^ε and δ.")] = 1e-9,
     profile: Annotated[
-        str | None, typer.Option(help="Also the least δ for each of these ε, such as 0,0.5,1.", show_default=False)
+        str | None, typer.Option(help="Also show the least δ for each of these ε, such as 0,0.5,1.", show_default=False)
     ] = None,
     exact: Annotated[
-        bool, typer.Option("--exact", help="Prove a certificate again from nothing, in exact arithmetic.")
+        bool, typer.Option("--exact", help="Verify a certificate from scratch, in exact integer arithmetic.")
     ] = False,
     disconnected: DisconnectedOption = False,
     as_json: JsonOption = False,
 ) -> None:
     """Check a mechanism on every edge: exit 0 if it is private, 1 if not, 2 for bad input."""
-    from tinct import verification
+    from tinct.mechanism import _verify
 
-    if exact or begins_like(table, "tinct/certificate"):
+    if exact or begins_like(table, "tinct/certificate") or begins_like(table, "tinct/mode-certificate"):
         given = {"--graph": graph, "--epsilon": epsilon, "--delta": delta, "--mu": mu, "--profile": profile}
         extra = [option for option, value in given.items() if value is not None]
         if extra:
             raise ParameterError(
-                f"a certificate brings its graph and budgets, and is proved in exact arithmetic: leave out {extra[0]}"
+                f"a certificate contains its graph and budgets, and is verified exactly: leave out {extra[0]}"
             )
-        _prove(table, as_json)
+        if not prove(table, as_json):
+            raise typer.Exit(NOT_PRIVATE)
         return
     grid = _epsilons(profile)
     with stage("Reading the mechanism"):
         probabilities, dataset_graph, stored = _load(table, graph, disconnected)
     privacy = choose_privacy(epsilon, delta, mu, stored)
     with stage(f"Checking {len(dataset_graph.indices) // 2:,} edges"):
-        verdict = verification.verify(probabilities, dataset_graph, privacy, tolerance=tolerance)
+        verdict = _verify.verify(probabilities, dataset_graph, privacy, tolerance=tolerance)
         deltas = verdict.profile(grid).tolist() if grid else []
     if as_json:
         _print_json(verdict, privacy, dict(zip(grid, deltas, strict=True)))
@@ -86,73 +90,18 @@ def verify(
         raise typer.Exit(NOT_PRIVATE)
 
 
-def _prove(path: Path, as_json: bool) -> None:
-    from tinct.exact import Certified
-
-    require_certificate(path)
-    try:
-        with counted("Proving the certificate", "edges") as progress:
-            certified = Certified.from_json(path, progress=progress)
-    except FileError as error:
-        if not isinstance(error.__cause__, NotPrivate):
-            raise
-        _print_disproof(path, error.__cause__, as_json)
-        raise typer.Exit(NOT_PRIVATE) from None
-    proof = certified.proof
-    if as_json:
-        result = {
-            "schema": "tinct/proof@1",
-            "private": True,
-            "certificate": certified.id,
-            "budgets": [{"epsilon": term.epsilon, "delta": str(term.delta)} for term in proof.terms],
-            "vertices": proof.vertices,
-            "edges": proof.edges,
-            "inequalities": proof.inequalities,
-            "denominator": str(proof.total),
-        }
-        typer.echo(json.dumps(result, ensure_ascii=False, indent=2))
-        return
-    from rich.console import Console
-
-    console = Console(highlight=False, soft_wrap=True)
-    console.print(f"[bold green]proved private[/bold green]: {certified.guarantee}")
-    inequalities = plural(proof.inequalities, "inequality", "inequalities")
-    console.print(f"{inequalities} on {plural(proof.edges, 'edge')}, in whole numbers, no tolerance")
-    rows = f"rows of {proof.total:,} units for {plural(proof.vertices, 'dataset')}"
-    console.print(f"{rows}, answers {certified.outputs!r:.80}")
-    for term in proof.terms[:5]:
-        console.print(f"R = {float(term.growth):.17g} ≤ e^ε for ε = {term.epsilon}, δ = {term.delta}")
-    console.print(f"certificate {certified.id}")
-
-
-def _print_disproof(path: Path, broken: NotPrivate, as_json: bool) -> None:
-    """The edge on which a certificate's own numbers are not private."""
-    from rich.console import Console
-    from rich.markup import escape
-
-    if not as_json:
-        console = Console(highlight=False, soft_wrap=True)
-        console.print(f"[bold red]not private[/bold red]: {escape(str(path))}: the certificate is wrong")
-        console.print(f"broken edge: {escape(str(broken))}")
-        return
-    edge, excess, allowed = broken.witness.edge, broken.witness.excess, broken.witness.allowed
-    witness = {"edge": [str(vertex) for vertex in edge], "excess": str(excess), "allowed": str(allowed)}
-    result = {"schema": "tinct/proof@1", "private": False, "reason": str(broken), "witness": witness}
-    typer.echo(json.dumps(result, ensure_ascii=False, indent=2))
-
-
 def _load(table: Path, graph: str | None, disconnected: bool) -> tuple[Any, Any, Any]:
     from tinct.mechanism import Mechanism
-    from tinct.mechanism.files import read_table
+    from tinct.mechanism.table_files import read_table
 
     if table.suffix == ".json":
         if graph is not None:
-            raise ParameterError("a .json mechanism brings its own graph: leave out --graph")
+            raise ParameterError("a .json mechanism contains its graph: leave out --graph")
         mechanism = Mechanism.from_json(table)
         return mechanism, mechanism.graph, mechanism.privacy
     if graph is None:
         raise ParameterError(
-            f"{table}: a table needs its graph: add --graph with a file or a name such as majority:101"
+            "a table needs its graph: add --graph with a file or a name such as majority:101", path=table
         )
     loaded = load_graph(graph, disconnected=disconnected)
     return read_table(table, loaded.graph), loaded.graph, loaded.privacy
@@ -168,17 +117,19 @@ def _epsilons(text: str | None) -> list[float]:
     return values
 
 
-def _print_text(verdict: Verdict, privacy: Any, profile: dict[float, float], edges: int) -> None:
-    from rich.console import Console
+def _print_text(verdict: Verdict, privacy: PrivacyLike, profile: dict[float, float], edges: int) -> None:
     from rich.markup import escape
 
-    console = Console(highlight=False, soft_wrap=True)
+    from tinct.cli.screen import Screen
+
+    console = Screen(soft_wrap=True)
     answer = "[green]private[/green]" if verdict.private else "[red]not private[/red]"
     console.print(
         f"[bold]{answer}[/bold] for {escape(describe(privacy))}, on {plural(edges, 'edge')} in both directions"
     )
     console.print(f"least ε at this δ: {verdict.epsilon:.9g}")
     console.print(f"least δ at this ε: {verdict.delta:.9g}")
+    console.print(f"least μ (Gaussian): {verdict.mu:.9g}")
     if verdict.witness is not None:
         console.print(f"worst edge: {escape(str(verdict.witness))}")
     console.print(f"tolerance for rounding: {verdict.tolerance:g} (this is a check in floating point)")
@@ -186,7 +137,7 @@ def _print_text(verdict: Verdict, privacy: Any, profile: dict[float, float], edg
         console.print(f"δ({epsilon:g}) = {delta:.9g}")
 
 
-def _print_json(verdict: Verdict, privacy: Any, profile: dict[float, float]) -> None:
+def _print_json(verdict: Verdict, privacy: PrivacyLike, profile: dict[float, float]) -> None:
     witness = verdict.witness
     result = {
         "schema": "tinct/verdict@1",
@@ -194,6 +145,7 @@ def _print_json(verdict: Verdict, privacy: Any, profile: dict[float, float]) -> 
         "privacy": describe(privacy),
         "least_epsilon": verdict.epsilon if math.isfinite(verdict.epsilon) else "infinite",
         "least_delta": verdict.delta,
+        "least_mu": verdict.mu if math.isfinite(verdict.mu) else "infinite",
         "tolerance": verdict.tolerance,
         "witness": None
         if witness is None
@@ -206,4 +158,125 @@ def _print_json(verdict: Verdict, privacy: Any, profile: dict[float, float]) -> 
         },
         "profile": [{"epsilon": epsilon, "delta": delta} for epsilon, delta in profile.items()],
     }
-    typer.echo(json.dumps(result, ensure_ascii=False, indent=2))
+    echo_json(result)
+
+
+_SHOWN = 5
+
+
+def prove(path: Path, as_json: bool) -> bool:
+    """Verify a certificate and print the verdict; False if its numbers are not private."""
+    require_certificate(path)
+    of_mode = begins_like(path, "tinct/mode-certificate")
+    try:
+        lines, fields = _of_mode(path) if of_mode else _of_table(path)
+    except FileError as error:
+        if not isinstance(error.__cause__, NotPrivate):
+            raise
+        _print_disproof(path, error.__cause__, as_json)
+        return False
+    if as_json:
+        echo_json({"schema": "tinct/proof@1", "private": True, **fields})
+        return True
+    from rich.markup import escape
+
+    from tinct.cli.screen import Screen
+
+    console = Screen(soft_wrap=True)
+    console.print(f"[bold green]proved private[/bold green]: {escape(lines[0])}")
+    for line in lines[1:]:
+        console.print(escape(line))
+    return True
+
+
+def _of_table(path: Path) -> tuple[list[str], dict[str, Any]]:
+    from tinct.exact import Certified
+    from tinct.exact.proof import in_pieces
+
+    with counted("Verifying the certificate", "edges") as progress:
+        certified = Certified.from_json(path, progress=progress)
+    proof = certified.proof
+    inequalities = plural(proof.inequalities, "inequality", "inequalities")
+    rows = f"rows of {proof.total:,} units for {plural(proof.vertices, 'dataset')}"
+    lines = [
+        certified.guarantee,
+        *([f"But {in_pieces(certified.pieces)}"] if certified.pieces > 1 else []),
+        _about(certified),
+        f"{inequalities} on {plural(proof.edges, 'edge')}, in exact integer arithmetic, no tolerance",
+        f"{rows}, answers {certified.outputs!r:.80}",
+        *(
+            f"R = {float(term.growth):.17g} ≤ e^ε for ε = {term.epsilon}, δ = {term.delta}"
+            for term in proof.terms[:_SHOWN]
+        ),
+        f"certificate {certified.id}",
+    ]
+    return lines, {
+        "certificate": certified.id,
+        "question": certified.question,
+        "neighbors": certified.neighbors,
+        "budgets": [{"epsilon": term.epsilon, "delta": str(term.delta)} for term in proof.terms],
+        "vertices": proof.vertices,
+        "edges": proof.edges,
+        "pieces": proof.pieces,
+        "inequalities": proof.inequalities,
+        "denominator": str(proof.total),
+    }
+
+
+def _about(certified: Certified) -> str:
+    """The question and the neighbours that the certificate states."""
+    if certified.edition == 1:
+        return "an older file, which states neither question nor neighbours"
+    question = f"for {certified.question}" if certified.question else "states no question"
+    return f"{question}; neighbours: {certified.neighbors}"
+
+
+def _of_mode(path: Path) -> tuple[list[str], dict[str, Any]]:
+    from tinct.questions.modes import ModeCertificate
+
+    with measured("Verifying the certificate") as progress:
+        found = ModeCertificate.from_json(path, progress=progress)
+    people = "" if found.n is None else f" of {plural(found.n, 'person', 'people')}"
+    question = f"for {found.question}" if found.question else "states no question"
+    lines = [
+        found.guarantee,
+        f"{question}; neighbours: {found.neighbors}{people}",
+        f"{found.verdict}, in exact integer arithmetic, no tolerance",
+        f"from counts to a state: {', '.join(' '.join(map(str, step)) for step in found.position)}",
+        f"certificate {found.id}",
+    ]
+    return lines, _mode_fields(found)
+
+
+def _mode_fields(found: ModeCertificate) -> dict[str, Any]:
+    return {
+        "certificate": found.id,
+        "question": found.question,
+        "neighbors": found.neighbors,
+        "n": found.n,
+        "budgets": [{"epsilon": found.epsilon_text, "delta": "0"}],
+        "position": found.position,
+        "checked": found.verdict,
+    }
+
+
+def _print_disproof(path: Path, broken: NotPrivate, as_json: bool) -> None:
+    """Print where a certificate's numbers are not private."""
+    if not as_json:
+        from rich.markup import escape
+
+        from tinct.cli.screen import Screen
+
+        console = Screen(soft_wrap=True)
+        console.print(f"[bold red]not private[/bold red]: {escape(str(path))}: the certificate is wrong")
+        console.print(f"broken {'edge' if hasattr(broken.witness, 'edge') else 'move'}: {escape(str(broken))}")
+        return
+    result = {"schema": "tinct/proof@1", "private": False, "reason": str(broken), "witness": _witness(broken.witness)}
+    echo_json(result)
+
+
+def _witness(broken: Any) -> dict[str, Any]:
+    if hasattr(broken, "edge"):
+        edge = [str(vertex) for vertex in broken.edge]
+        return {"edge": edge, "excess": str(broken.excess), "allowed": str(broken.allowed)}
+    return {"before": list(broken.before), "after": list(broken.after)}

@@ -9,25 +9,25 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from tinct.exact.certificate import Proof, Terms
+    from tinct.exact._certify import certify
+    from tinct.exact._extend import balanced, extend
+    from tinct.exact._line_and_ray import line, ray
+    from tinct.exact._simulate import Simulation, simulate
     from tinct.exact.certified import Certified, check
-    from tinct.exact.certifying import certify
-    from tinct.exact.designing import balanced, extend
-    from tinct.exact.families import line, ray
-    from tinct.exact.simulation import Simulation, simulate
+    from tinct.exact.proof import Proof, Terms
 
 _HOME = {
     "Certified": "certified",
-    "Proof": "certificate",
-    "Simulation": "simulation",
-    "Terms": "certificate",
-    "balanced": "designing",
-    "certify": "certifying",
+    "Proof": "proof",
+    "Simulation": "_simulate",
+    "Terms": "proof",
+    "balanced": "_extend",
+    "certify": "_certify",
     "check": "certified",
-    "extend": "designing",
-    "line": "families",
-    "ray": "families",
-    "simulate": "simulation",
+    "extend": "_extend",
+    "line": "_line_and_ray",
+    "ray": "_line_and_ray",
+    "simulate": "_simulate",
 }
 
 __all__ = [

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from contextlib import suppress
-from dataclasses import dataclass, field
+from copy import copy
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -11,22 +12,27 @@ import numpy as np
 
 from tinct.errors import ParameterError
 from tinct.exact import sampler
-from tinct.exact.certificate import Proof, Terms, guarantee, prove
+from tinct.exact.certificate_text import distinct, words
+from tinct.exact.proof import Proof, Terms, count_pieces, guarantee, prove
 from tinct.graphs.labels import Names
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
     from pathlib import Path
 
     from numpy.typing import NDArray
 
+    from tinct.graphs.labels import Vertex
+
 _LARGEST_WORD = 2**62
 _BATCH = 1 << 16
+EDGES = "the edges of this graph"
+STEPS = "positions on the line that differ by one"
 
 
 @dataclass(frozen=True, eq=False)
 class Certified:
-    """A mechanism in whole units, proved private when it was made; there is no other way to make one.
+    """A mechanism in whole units, verified when it is created; it cannot be created without.
 
     Attributes:
         vertices: The datasets, in the order of the rows.
@@ -35,10 +41,16 @@ class Certified:
         denominator: N, the units in a row.
         ends: The edges as pairs of positions.
         classes: For every edge the number of its terms.
-        terms: The distinct promises (ε, R, δ).
-        clamped: Whether the vertices are a stretch of a line whose ends stand for everything beyond them.
+        terms: The distinct promises (ε, R, δ), in the order in which the edges first use them.
+        clamped: Whether the vertices are part of a line whose ends represent everything beyond them.
         loss: How far the table is from the one it was made from, as a probability; 0 for one made on the grid. Files
             do not keep it: 0 after reading one.
+        pieces: In how many pieces the graph is. Nothing is promised between pieces, so more than one has to be said
+            here, and has to be right.
+        question: What the table answers, in words; empty if not stated. ``about`` sets it.
+        neighbors: Which datasets are neighbours, in words.
+        edition: The version of the file format that spells the certificate, and with it its ``id``: 2, or 1 for one
+            that was read from an old file.
     """
 
     vertices: Sequence[Any]
@@ -50,6 +62,10 @@ class Certified:
     terms: tuple[Terms, ...]
     clamped: bool = False
     loss: float = 0.0
+    pieces: int = 1
+    question: str = ""
+    neighbors: str = ""
+    edition: int = 2
     progress: Callable[[int], None] | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
@@ -65,8 +81,27 @@ class Certified:
             raise ParameterError("only consecutive positions, each a neighbour of the next, can stand for a whole line")
         if not self.terms:
             raise ParameterError("a certificate needs at least one budget")
+        if self.edition > 1:
+            self._name_and_number()
         object.__setattr__(self, "proof", check(self, progress=self.progress))
         object.__setattr__(self, "progress", None)
+        if self.proof.pieces != self.pieces:
+            raise ParameterError(
+                f"pieces of the graph: {self.proof.pieces:,}; the certificate says {self.pieces!r:.40}. Nothing "
+                "is promised between pieces, so their number has to be confirmed"
+            )
+
+    def _name_and_number(self) -> None:
+        """Bring the promises into their one order, and see to it that the neighbours have a name."""
+        terms, classes = distinct(self.terms, self.classes)
+        object.__setattr__(self, "terms", terms)
+        object.__setattr__(self, "classes", _frozen(classes))
+        words(self.question, "question")
+        object.__setattr__(self, "neighbors", words(self.neighbors, "neighbors") or self._usual_neighbors)
+
+    @property
+    def _usual_neighbors(self) -> str:
+        return STEPS if self.clamped else EDGES
 
     proof: Proof = field(init=False, repr=False)
 
@@ -75,7 +110,27 @@ class Certified:
         """What is promised, in words."""
         return guarantee(self.terms)
 
-    def release(self, vertex: Any) -> Any:
+    def about(self, question: str, neighbors: str) -> Certified:
+        """The same table with a statement of what it answers and for which neighbours; it has a new ``id``.
+
+        The numbers are not verified again: they are the same and cannot change.
+
+        >>> from tinct import Privacy, exact
+        >>> line = exact.line(Privacy("ln 2")).about("majority(support)", "add-remove")
+        >>> line.question, line.neighbors, line.id == exact.line(Privacy("ln 2")).id
+        ('majority(support)', 'add-remove', False)
+        """
+        words(question, "question", at_least=1)
+        words(neighbors, "neighbors", at_least=1)
+        stated = copy(self)
+        stated.__dict__.pop("id", None)
+        for name, value in (("question", question), ("neighbors", neighbors), ("edition", 2)):
+            object.__setattr__(stated, name, value)
+        stated._name_and_number()
+        object.__setattr__(stated, "proof", replace(self.proof, terms=stated.terms))
+        return stated
+
+    def release(self, vertex: Vertex) -> Any:
         """One answer for a dataset, drawn exactly from its row. Errors never show the dataset."""
         return self.outputs[sampler.draw(self._prefix_lists[self._position(vertex)])]
 
@@ -105,7 +160,7 @@ class Certified:
                 return inside.astype(np.intp, copy=False)
         return np.array([self._position(vertex) for vertex in vertices], np.intp)
 
-    def truth(self, colors: Any) -> list[int]:
+    def truth(self, colors: Mapping[Any, Any] | Callable[[Any], Any]) -> list[int]:
         """For every vertex the units of the answer ``colors`` (a mapping or a function) says is true there."""
         true = colors.__getitem__ if hasattr(colors, "__getitem__") else colors
         return [int(row[self.outputs.index(true(v))]) for v, row in zip(self.vertices, self.numerators, strict=True)]
@@ -128,24 +183,24 @@ class Certified:
     @cached_property
     def id(self) -> str:
         """The SHA-256 of the certificate as it is written to a file: 64 hexadecimal digits."""
-        from tinct.exact import files
+        from tinct.exact import certificate_files
 
-        return files.digest(self)
+        return certificate_files.digest(self)
 
     def to_json(self, path: str | Path) -> None:
         """Write the certificate: graph, budgets, units, all exact (docs/files.md)."""
-        from tinct.exact import files
+        from tinct.exact import certificate_files
 
-        files.write_certificate(self, path)
+        certificate_files.write_certificate(self, path)
 
     @classmethod
     def from_json(cls, path: str | Path, *, progress: Callable[[int], None] | None = None) -> Certified:
-        """Read a certificate and prove it again from nothing; a file changed by one byte is refused."""
-        from tinct.exact import files
+        """Read a certificate and verify it from scratch; a file with one changed byte is refused."""
+        from tinct.exact import certificate_files
 
-        return files.read_certificate(path, progress)
+        return certificate_files.read_certificate(path, progress)
 
-    def _position(self, vertex: Any) -> int:
+    def _position(self, vertex: Vertex) -> int:
         if self.clamped and isinstance(vertex, int | np.integer) and not isinstance(vertex, bool):
             vertex = min(max(int(vertex), self.vertices[0]), self.vertices[-1])
         with suppress(ValueError, TypeError):
@@ -179,10 +234,10 @@ class Certified:
         return boxed
 
     def _repr_html_(self) -> str:
-        """How notebooks show it."""
-        from tinct import html
+        """The page that notebooks show."""
+        from tinct import notebook
 
-        return html.of_certified(self)
+        return notebook.of_certified(self)
 
     def __repr__(self) -> str:
         return f"<Certified: {len(self.vertices):,} vertices, outputs {self.outputs!r:.60}, {self.guarantee}>"
@@ -194,9 +249,10 @@ def check(certified: Certified, *, progress: Callable[[int], None] | None = None
     Raises:
         NotPrivate: An inequality fails; ``witness`` has the edge.
     """
-    return prove(
+    proof = prove(
         certified.rows, certified.denominator, certified.edges(), certified.terms, certified.vertices, progress
     )
+    return replace(proof, pieces=count_pieces(proof.vertices, certified.ends.tolist()))
 
 
 def as_units(rows: Any, total: int) -> NDArray[Any]:

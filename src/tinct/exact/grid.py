@@ -4,12 +4,18 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
 
 from tinct.errors import ParameterError
-from tinct.exact.growth import growth_below
 from tinct.graphs import Budget, DatasetGraph
+from tinct.numbers.bounds import growth_below
 from tinct.privacy import Privacy, SuitablePair
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from tinct.graphs.budgets import PrivacyLike
 
 DEFAULT_BITS = 62
 MAX_BITS = 4096  # probabilities far below any that matters; larger denominators only cost time
@@ -67,18 +73,18 @@ class GridPair:
         return low
 
 
-def units(bits: Any = DEFAULT_BITS, total: Any = None) -> int:
+def units(bits: object = DEFAULT_BITS, total: object = None) -> int:
     """The number of units in a row: 2^bits, or ``total`` if given."""
     if total is not None:
         if isinstance(total, bool) or not isinstance(total, int) or not 2 <= total <= 2**MAX_BITS:
-            raise ParameterError(f"total must be a whole number from 2 to 2^{MAX_BITS}, got {total!r:.80}")
+            raise ParameterError.of("total", f"a whole number from 2 to 2^{MAX_BITS}", total)
         return total
     if isinstance(bits, bool) or not isinstance(bits, int) or not 1 <= bits <= MAX_BITS:
-        raise ParameterError(f"bits must be a whole number from 1 to {MAX_BITS}, got {bits!r:.80}")
+        raise ParameterError.of("bits", f"a whole number from 1 to {MAX_BITS}", bits)
     return 1 << bits
 
 
-def grid_pairs(graph: DatasetGraph, privacy: Any, total: int) -> tuple[list[Privacy], list[GridPair], Any]:
+def grid_pairs(graph: DatasetGraph, privacy: PrivacyLike, total: int) -> tuple[list[Privacy], list[GridPair], Any]:
     """The distinct budgets, their grid pairs, and the number of its budget for every directed entry of the graph."""
     stated, classes = Budget(graph, privacy).as_classes()
     budgets = [_require_privacy(pair) for pair in stated]
@@ -89,3 +95,45 @@ def _require_privacy(pair: SuitablePair) -> Privacy:
     if not isinstance(pair, Privacy):
         raise ParameterError(f"exact tables are for (ε, δ)-differential privacy, got {pair!r:.80}")
     return pair
+
+
+def best_neighbor(pair: GridPair, row: Sequence[int]) -> list[int]:
+    """The best row next to ``row``, both in order of preference.
+
+    Rounding the prefix sums of the real optimum would not be private: with R = 3/2, (1, 1, 4) would become (1, 2, 3).
+    Instead δ is handed out from the front for what may be gained and from the back for what may be lost, and the
+    prefix sums are as large as both allow. Proof: docs/proofs/grid.md.
+
+    >>> from fractions import Fraction
+    >>> from tinct.exact.grid import GridPair
+    >>> best_neighbor(GridPair(6, Fraction(3, 2), 0), [1, 1, 4])
+    [1, 1, 4]
+    """
+    up, down, total = pair.growth.numerator, pair.growth.denominator, pair.total
+    most, spare = [], pair.shift * down  # spare is multiplied by down, to stay whole
+    for units in row:
+        most.append((up * units + spare) // down)
+        spare -= max(0, most[-1] * down - up * units)
+    least, spare = [], pair.shift * down
+    for units in reversed(row):
+        least.append(max(0, -((spare - down * units) // up)))
+        spare -= max(0, down * units - up * least[-1])
+    least.reverse()
+    prefixes, gained, kept = [0], 0, sum(least)
+    for high, low in zip(most[:-1], least[:-1], strict=True):
+        gained, kept = gained + high, kept - low
+        prefixes.append(min(total, gained, total - kept))
+    prefixes.append(total)
+    return [after - before for before, after in pairwise(prefixes)]
+
+
+def rows_by_distance(pair: GridPair, row: Sequence[int], depth: int) -> list[list[int]]:
+    """Rows for distances 0, 1, …, depth; from where nothing changes any more, the same row."""
+    rows = [list(row)]
+    while len(rows) <= depth:
+        following = best_neighbor(pair, rows[-1])
+        if following == rows[-1]:
+            rows += [following] * (depth + 1 - len(rows))
+            break
+        rows.append(following)
+    return rows

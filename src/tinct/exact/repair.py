@@ -12,12 +12,12 @@ from math import ceil
 from typing import TYPE_CHECKING, Any
 
 from tinct.errors import NotPrivate
-from tinct.exact.certificate import prove
+from tinct.exact.proof import prove
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-    from tinct.exact.certificate import Terms
+    from tinct.exact.proof import Terms
 
     Rows = list[list[int]]
 
@@ -36,7 +36,9 @@ def _rounded_row(row: Sequence[Fraction], total: int) -> list[int]:
     return units
 
 
-def repaired(rows: Rows, total: int, edges: Sequence[tuple[int, int, int]], terms: Sequence[Terms], loss: Any) -> Rows:
+def repaired(
+    rows: Rows, total: int, edges: Sequence[tuple[int, int, int]], terms: Sequence[Terms], loss: Fraction
+) -> Rows:
     """The rows with the fewest units mixed in that make them private on every edge.
 
     Raises:
@@ -46,7 +48,7 @@ def repaired(rows: Rows, total: int, edges: Sequence[tuple[int, int, int]], term
     return mended(rows, total, least, loss, lambda tried: prove(tried, total, edges, terms, range(len(rows))))
 
 
-def mended(rows: Rows, total: int, growth: Fraction, loss: Any, check: Callable[[Rows], Any]) -> Rows:
+def mended(rows: Rows, total: int, growth: Fraction, loss: Fraction, check: Callable[[Rows], Any]) -> Rows:
     """The rows with the fewest units mixed in for which ``check`` does not raise NotPrivate; ``growth`` is R."""
     width = len(rows[0])
     limit = int(Fraction(loss) * total) // width

@@ -1,14 +1,14 @@
 """Graphs of neighbouring datasets."""
 
-from tinct.graphs.attributes import from_networkx
 from tinct.graphs.boundary import Boundary, missed_edge, smallest_hitting_set
-from tinct.graphs.budgets import Budget, EdgeClasses, EdgePrivacy, personalized
-from tinct.graphs.builders import box, grid, histograms, hypercube, line, majority, threshold
+from tinct.graphs.budgets import Budget, EdgeClasses, EdgePrivacy, PrivacyLike, personalized
+from tinct.graphs.builders import box, grid, histograms, hypercube, line, majority, rankings, threshold
 from tinct.graphs.dataset import DatasetGraph
-from tinct.graphs.files import GraphFile, read, write
-from tinct.graphs.implicit import ImplicitGraph, neighbors
+from tinct.graphs.formats.graph_files import GraphFile, read, write
+from tinct.graphs.formats.networkx import from_networkx
+from tinct.graphs.implicit import GraphLike, ImplicitGraph, neighbors
+from tinct.graphs.metrics import metric
 from tinct.graphs.morphisms import Morphism, boundary_morphism
-from tinct.graphs.rankings import rankings
 
 __all__ = [
     "Boundary",
@@ -17,8 +17,10 @@ __all__ = [
     "EdgeClasses",
     "EdgePrivacy",
     "GraphFile",
+    "GraphLike",
     "ImplicitGraph",
     "Morphism",
+    "PrivacyLike",
     "boundary_morphism",
     "box",
     "from_networkx",
@@ -27,6 +29,7 @@ __all__ = [
     "hypercube",
     "line",
     "majority",
+    "metric",
     "missed_edge",
     "neighbors",
     "personalized",

@@ -44,7 +44,7 @@ class Boundary:
         """The boundary vertices."""
         return [self.graph.vertices[at] for at in self.positions.tolist()]
 
-    def of_color(self, color: Any) -> list[Any]:
+    def of_color(self, color: object) -> list[Any]:
         """The boundary vertices of one colour."""
         palette = self.graph.coloring.palette
         if color not in palette:

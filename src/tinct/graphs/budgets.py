@@ -11,15 +11,17 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tinct._kernels.checks import asymmetry
-from tinct._kernels.propagate import CLASSES, DENSE, UNIFORM
+from tinct._kernels.propagation import CLASSES, DENSE, UNIFORM
 from tinct.errors import ParameterError
+from tinct.numbers.amounts import MAX_EPSILON
 from tinct.privacy import Privacy, SuitablePair
-from tinct.privacy.amounts import MAX_EPSILON
+from tinct.privacy.suitable_pairs import require_answers
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
     from tinct.graphs.dataset import DatasetGraph
+    from tinct.numbers.amounts import AmountLike
 
     Floats = NDArray[np.float64]
 
@@ -97,6 +99,10 @@ class EdgeClasses:
         return f"<EdgeClasses: {', '.join(map(repr, self.pairs[:3]))}{more}>"
 
 
+# what designers take for ``privacy``: one pair for all edges, one for each, or arrays along the edges
+PrivacyLike = SuitablePair | Mapping[tuple[Any, Any], SuitablePair] | EdgePrivacy | EdgeClasses
+
+
 class Budget:
     """Any way to state privacy, brought to the form the designers use.
 
@@ -104,7 +110,7 @@ class Budget:
     has; with very many distinct ones (``layout`` DENSE) ``gains`` and ``shifts`` hold the parameters directly.
     """
 
-    def __init__(self, graph: DatasetGraph, privacy: Any) -> None:
+    def __init__(self, graph: DatasetGraph, privacy: PrivacyLike) -> None:
         self.graph = graph
         self.layout = UNIFORM
         self.pairs: list[SuitablePair] = []
@@ -117,6 +123,8 @@ class Budget:
             self._read_mapping(privacy)
         else:
             self._read_arrays(_as_arrays(privacy))
+        for pair in self.pairs:
+            require_answers(pair, len(graph.outputs))
 
     def _read_mapping(self, privacy: Mapping[Any, Any]) -> None:
         graph = self.graph
@@ -254,7 +262,7 @@ class Budget:
         return self.at_entries(np.array([entry]))[0]
 
 
-def personalized(graph: DatasetGraph, budgets: Sequence[Any]) -> EdgeClasses:
+def personalized(graph: DatasetGraph, budgets: Sequence[SuitablePair | AmountLike]) -> EdgeClasses:
     """Privacy for graphs whose vertices are tuples, one coordinate per person: person i has ``budgets[i]``.
 
     An edge on which coordinate i changes has the i-th budget, a Privacy or an epsilon.
@@ -262,7 +270,7 @@ def personalized(graph: DatasetGraph, budgets: Sequence[Any]) -> EdgeClasses:
     >>> from tinct import balanced, graphs
     >>> pair = graphs.hypercube(2, lambda bits: sum(bits) == 2)
     >>> balanced(pair, personalized(pair, [0.5, 2.0])).row((0, 0)).round(3)
-    array([0.771, 0.229])
+    array([0.949, 0.051])
     """
     pairs = [budget if isinstance(budget, SuitablePair) else Privacy(budget) for budget in budgets]
     widths = {len(vertex) if isinstance(vertex, tuple) else -1 for vertex in graph.vertices}
@@ -287,7 +295,7 @@ def _as_objects(vertices: Sequence[Any], width: int) -> NDArray[Any]:
     return rows
 
 
-def _as_arrays(privacy: Any) -> EdgePrivacy:
+def _as_arrays(privacy: object) -> EdgePrivacy:
     if isinstance(privacy, EdgePrivacy):
         return privacy
     if isinstance(privacy, tuple) and len(privacy) == 2:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from itertools import combinations
+from string import ascii_lowercase
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from numpy.typing import NDArray
+
 
 Color = Callable[[Any], Any]
 _SORTED, _RANKED = 80, 128  # bytes an edge takes while edges are sorted, or found by the rank of their ends
@@ -60,7 +62,7 @@ def threshold(n: int, at_least: int) -> DatasetGraph:
     """
     n, at_least = _whole("n", n, at_least=1), _whole("at_least", at_least, at_least=1)
     if at_least > n:
-        raise ParameterError(f"at_least must be between 1 and n = {n}, got {at_least}")
+        raise ParameterError.of("at_least", f"between 1 and n = {n}", at_least)
     return line(at_least, n + 1 - at_least, ("no", "yes"), start=0)
 
 
@@ -122,7 +124,7 @@ def histograms(n: int, k: int, color: Color, neighbors: str = "replace", *, vect
     """
     n, k = _whole("n", n, at_least=1), _whole("k", k, at_least=2)
     if neighbors not in ("replace", "add-remove"):
-        raise ParameterError(f"neighbors must be 'replace' or 'add-remove', got {neighbors!r}")
+        raise ParameterError.of("neighbors", "'replace' or 'add-remove'", neighbors)
     # with a hidden category for the people who stay away, add-remove is replace between it and the others
     width = k if neighbors == "replace" else k + 1
     # computed only if that is quick: with many people and many categories it is far beyond any memory
@@ -180,8 +182,86 @@ def _color(names: Words | Rows, color: Color, vectorized: bool) -> Coloring:
     return Coloring.of(colors)
 
 
-def _whole(name: str, value: Any, *, at_least: int) -> int:
+def _whole(name: str, value: object, *, at_least: int) -> int:
     """The value as one of Python's integers, which never overflow."""
     if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < at_least:
-        raise ParameterError(f"{name} must be a whole number of at least {at_least}, got {value!r:.80}")
+        raise ParameterError.of(name, f"a whole number of at least {at_least}", value)
     return int(value)
+
+
+def rankings(n: int, answers: Sequence[Any], neighbors: str = "replace", *, order: str = "votes") -> DatasetGraph:
+    """Votes of ``n`` people over some answers, as counts, each with an order of preference over the answers.
+
+    Args:
+        n: How many people vote (at most n with ``neighbors="add-remove"``).
+        answers: The answers; among equal counts the one listed earlier comes first.
+        neighbors: ``"replace"`` (one person changes their vote) or ``"add-remove"`` (one joins or leaves).
+        order: ``"votes"`` orders by falling counts; ``"winner"`` puts the winner first and leaves the others as listed.
+
+    >>> rankings(2, "abc").colors[(0, 1, 1)], rankings(2, "abc", order="winner").colors[(0, 0, 2)]
+    (('b', 'c', 'a'), ('c', 'a', 'b'))
+    """
+    try:
+        names = tuple(answers)
+        hash(names)
+    except TypeError:
+        raise ParameterError.of("answers", "a sequence of hashables", answers) from None
+    if len(names) < 2 or len(set(names)) != len(names):
+        raise ParameterError(f"at least two different answers are needed, got {names!r:.80}")
+    if order not in ("votes", "winner"):
+        raise ParameterError.of("order", "'votes' or 'winner'", order)
+
+    def by_votes(counts: tuple[int, ...]) -> tuple[Any, ...]:
+        return tuple(names[at] for at in sorted(range(len(names)), key=lambda at: -counts[at]))
+
+    def by_winner(counts: tuple[int, ...]) -> tuple[Any, ...]:
+        winner = by_votes(counts)[0]
+        return (winner, *(name for name in names if name != winner))
+
+    graph = histograms(n, len(names), by_votes if order == "votes" else by_winner, neighbors)
+    return graph.with_outputs(names)
+
+
+def _cube(n: int) -> DatasetGraph:
+    return hypercube(n, lambda votes: votes.sum(axis=1) * 2 > n, vectorized=True)
+
+
+def _votes(n: int, k: int) -> DatasetGraph:
+    if not 2 <= k <= len(ascii_lowercase):
+        raise ParameterError.of("k", f"between 2 and {len(ascii_lowercase)} answers", k)
+    return rankings(n, ascii_lowercase[:k])
+
+
+SPECS: dict[str, tuple[Callable[..., DatasetGraph], tuple[str, ...], str]] = {
+    "majority": (majority, ("n",), "how many of n people said yes; is it more than half?"),
+    "threshold": (threshold, ("n", "k"), "how many of n people said yes; is it at least k?"),
+    "line": (line, ("a", "b"), "a row of a blue and b red datasets"),
+    "votes": (_votes, ("n", "k"), "how n people voted on k answers; which has how many votes?"),
+    "cube": (_cube, ("n",), "the votes of n people one by one; did more than half say yes?"),
+}
+
+
+def from_spec(text: str) -> DatasetGraph:
+    """The graph a short name stands for.
+
+    >>> from_spec("threshold:10,3")
+    <DatasetGraph: 11 vertices, 10 edges, outputs ('no', 'yes')>
+    """
+    name, colon, rest = text.partition(":")
+    if name not in SPECS or not colon:
+        raise ParameterError(f"{text!r:.80} is neither a file nor one of {forms()}")
+    build, parameters, _ = SPECS[name]
+    values = rest.split(",")
+    if len(values) != len(parameters) or not all(value.strip().isdecimal() and len(value) < 20 for value in values):
+        raise ParameterError(f"{text!r:.80} should look like {_form(name)}, with whole numbers")
+    arguments: list[Any] = [int(value) for value in values]
+    return build(*arguments)
+
+
+def forms() -> str:
+    """All short names with their parameters."""
+    return ", ".join(map(_form, SPECS))
+
+
+def _form(name: str) -> str:
+    return f"{name}:{','.join(SPECS[name][1])}"

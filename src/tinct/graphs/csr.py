@@ -14,9 +14,13 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, NDArray
 
+    from tinct.graphs.dataset import DatasetGraph
+
     Csr = tuple[NDArray[np.int64], NDArray[np.int32]]
 
+
 MAX_VERTICES = 2**31 - 1
+_INSTEAD = "use graphs.neighbors to evaluate single vertices, or a line when only the distance matters"
 
 
 def edges_to_csr(
@@ -95,9 +99,6 @@ def require_simple_symmetric(indptr: ArrayLike, indices: ArrayLike) -> Csr:
     return np.ascontiguousarray(rows_at, np.int64), np.ascontiguousarray(columns, np.int32)
 
 
-_INSTEAD = "use graphs.neighbors to evaluate single vertices, or a line when only the distance matters"
-
-
 def require_memory(vertices: int, edges: int, what: str, *, per_edge: int = 48, instead: str = _INSTEAD) -> None:
     """Refuse a graph that this machine cannot hold, and say how much it would take.
 
@@ -127,3 +128,23 @@ def _bytes(size: int) -> str:
             return f"{amount:.3g} {unit}"
         amount /= 1000
     return f"{amount:.3g} PB"
+
+
+def read_scipy(matrix: Any) -> tuple[Any, Any]:
+    """The row offsets and columns of a sparse matrix, without stored zeros."""
+    if not hasattr(matrix, "tocsr"):
+        raise ParameterError(f"expected a SciPy sparse matrix, got {type(matrix).__name__}")
+    rows = matrix.tocsr().copy()
+    if rows.shape[0] != rows.shape[1]:
+        raise ParameterError(f"an adjacency matrix must be square, got {rows.shape[0]} × {rows.shape[1]}")
+    rows.sum_duplicates()
+    rows.eliminate_zeros()
+    return rows.indptr, rows.indices
+
+
+def write_scipy(graph: DatasetGraph) -> Any:
+    """The adjacency matrix as a SciPy sparse array of ones."""
+    from scipy.sparse import csr_array
+
+    ones = np.ones(len(graph.indices), np.int8)
+    return csr_array((ones, graph.indices, graph.indptr), shape=(len(graph), len(graph)))

@@ -9,12 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tinct._kernels import levels
-from tinct.errors import ParameterError
-from tinct.graphs import interop
+from tinct._kernels import breadth_first
+from tinct.errors import Parameter, ParameterError
 from tinct.graphs.boundary import Boundary
 from tinct.graphs.coloring import Coloring
-from tinct.graphs.csr import edges_to_csr, number_edges, require_simple_symmetric
+from tinct.graphs.csr import edges_to_csr, number_edges, read_scipy, require_simple_symmetric, write_scipy
 from tinct.graphs.labels import Names, Vertex
 
 if TYPE_CHECKING:
@@ -150,9 +149,11 @@ class DatasetGraph:
         palette = self.coloring.palette
         return {vertex: palette[code] for vertex, code in zip(self.vertices, self.coloring.codes.tolist(), strict=True)}
 
-    def recolored(self, colors: Mapping[Any, Color] | Callable[[Any], Color], **options: Any) -> DatasetGraph:
+    def recolored(
+        self, colors: Mapping[Any, Color] | Callable[[Any], Color], *, outputs: Sequence[Any] | None = None
+    ) -> DatasetGraph:
         """The same graph for another query. ``outputs`` may be given as for a new graph."""
-        return self._with_coloring(Coloring.of(_colors_of(self.vertices, colors), **options))
+        return self._with_coloring(Coloring.of(_colors_of(self.vertices, colors), outputs))
 
     def with_outputs(self, outputs: Sequence[Any]) -> DatasetGraph:
         """The same graph with the answers in another order."""
@@ -172,10 +173,10 @@ class DatasetGraph:
         return len(self.vertices)
 
     def _repr_html_(self) -> str:
-        """How notebooks show it."""
-        from tinct import html
+        """The page that notebooks show."""
+        from tinct import notebook
 
-        return html.of_graph(self)
+        return notebook.of_graph(self)
 
     def __repr__(self) -> str:
         edges, outputs = len(self.indices) // 2, shorten(repr(self.outputs), 120, placeholder=" …")
@@ -195,7 +196,7 @@ class DatasetGraph:
 
     def components(self) -> NDArray[np.int32]:
         """For every vertex the number of its connected piece, counted from 0."""
-        return levels.component_labels(self.indptr, self.indices)
+        return breadth_first.component_labels(self.indptr, self.indices)
 
     def boundary(self) -> Boundary:
         """The edges whose ends differ in colour, and the vertices on them."""
@@ -203,7 +204,7 @@ class DatasetGraph:
 
     def boundary_distance(self) -> NDArray[np.int32]:
         """For every vertex the distance to the nearest boundary vertex of its own colour; −1 where there is none."""
-        return levels.boundary_levels(self.indptr, self.indices, self.coloring.codes)
+        return breadth_first.boundary_levels(self.indptr, self.indices, self.coloring.codes)
 
     def _require_connected(self, disconnected: bool) -> None:
         if disconnected:
@@ -213,32 +214,53 @@ class DatasetGraph:
             stranger = self.vertices[int(np.argmax(labels > 0))]
             raise ParameterError(
                 f"the graph is in {int(labels.max()) + 1} pieces ({stranger!r} cannot be reached from "
-                f"{self.vertices[0]!r}); a piece with one color is answered with certainty, so confirm it with "
-                "disconnected=True"
+                f"{self.vertices[0]!r}); a piece with one color is answered with certainty, so confirm it with ",
+                Parameter("disconnected", True),
             )
 
     # other libraries
 
     @classmethod
-    def from_networkx(cls, graph: Any, color: str | Callable[[Any], Color] = "color", **options: Any) -> DatasetGraph:
+    def from_networkx(
+        cls,
+        graph: Any,
+        color: str | Callable[[Any], Color] = "color",
+        *,
+        outputs: Sequence[Any] | None = None,
+        disconnected: bool = False,
+    ) -> DatasetGraph:
         """A graph from NetworkX; ``color`` is the name of a node attribute, or a function of the node.
 
         Attributes of the edges are not read: ``graphs.from_networkx`` returns the budgets they state as well.
         """
-        return cls(*interop.read_networkx(graph, color), vertices=list(graph.nodes), **options)
+        from tinct.graphs.formats.networkx import read_networkx
+
+        edges, colors = read_networkx(graph, color)
+        return cls(edges, colors, vertices=list(graph.nodes), outputs=outputs, disconnected=disconnected)
 
     def to_networkx(self, color: str = "color") -> Any:
         """This graph as a NetworkX graph with the colour as a node attribute."""
-        return interop.write_networkx(self, color)
+        from tinct.graphs.formats.networkx import write_networkx
+
+        return write_networkx(self, color)
 
     @classmethod
-    def from_scipy(cls, matrix: Any, colors: Any, **options: Any) -> DatasetGraph:
+    def from_scipy(
+        cls,
+        matrix: Any,
+        colors: Sequence[Color] | NDArray[Any] | Mapping[Any, Color] | Callable[[Any], Color],
+        *,
+        vertices: Sequence[Vertex] | None = None,
+        outputs: Sequence[Any] | None = None,
+        disconnected: bool = False,
+    ) -> DatasetGraph:
         """A graph from a symmetric SciPy sparse matrix: non-zero entries are edges, the rest is as for ``from_csr``."""
-        return cls.from_csr(*interop.read_scipy(matrix), colors, **options)
+        indptr, indices = read_scipy(matrix)
+        return cls.from_csr(indptr, indices, colors, vertices=vertices, outputs=outputs, disconnected=disconnected)
 
     def to_scipy(self) -> Any:
         """The adjacency matrix as a SciPy sparse array."""
-        return interop.write_scipy(self)
+        return write_scipy(self)
 
 
 def _pair(edge: Any) -> tuple[Any, Any]:
@@ -249,10 +271,31 @@ def _pair(edge: Any) -> tuple[Any, Any]:
     return first, second
 
 
-def _colors_of(vertices: Sequence[Any], colors: Any) -> list[Color]:
+def _colors_of(vertices: Sequence[Any], colors: Mapping[Any, Color] | Callable[[Any], Color]) -> list[Color]:
     if callable(colors):
         return [colors(vertex) for vertex in vertices]
     for vertex in vertices:
         if vertex not in colors:
             raise ParameterError(f"vertex {vertex!r} has no color: add it to colors")
     return [colors[vertex] for vertex in vertices]
+
+
+def vertex_weights(graph: DatasetGraph, given: Mapping[Any, float] | ArrayLike, name: str) -> NDArray[np.float64]:
+    """Weights along the vertices, from an array or from ``{vertex: weight}``, where what is left out is 0.
+
+    >>> from tinct import graphs
+    >>> vertex_weights(graphs.line(1, 2), {3: 5}, "weights")
+    array([0., 0., 5.])
+    """
+    at = [graph.position(vertex) for vertex in given] if isinstance(given, Mapping) else range(len(graph))
+    try:
+        weights = np.asarray(list(given.values()) if isinstance(given, Mapping) else given, np.float64)
+    except (TypeError, ValueError, OverflowError):
+        weights = np.empty(0)
+    if weights.shape != (len(at),) or not ((weights >= 0) & np.isfinite(weights)).all():
+        raise ParameterError(f"{name} must be finite numbers of at least 0, one for each vertex, got {given!r:.80}")
+    if not isinstance(given, Mapping):
+        return weights
+    values = np.zeros(len(graph))
+    values[at] = weights
+    return values

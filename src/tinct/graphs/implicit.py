@@ -6,9 +6,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from tinct.errors import ParameterError
+from tinct.graphs.dataset import DatasetGraph
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
+
+    from tinct.graphs.labels import Vertex
 
 
 @dataclass(frozen=True)
@@ -22,19 +25,22 @@ class ImplicitGraph:
     color: Callable[[Any], Any]
     outputs: tuple[Any, Any]
 
-    def neighbors(self, vertex: Any) -> list[Any]:
+    def neighbors(self, vertex: Vertex) -> list[Any]:
         """The neighbours of a vertex."""
         found = list(self.function(vertex))
         if vertex in found:
             raise ParameterError(f"the neighbour function lists {vertex!r:.80} as its own neighbour")
         return found
 
-    def code(self, vertex: Any) -> int:
+    def code(self, vertex: Vertex) -> int:
         """0 for the first colour, 1 for the second."""
         color = self.color(vertex)
         if color not in self.outputs:
             raise ParameterError(f"the color of {vertex!r:.80} must be one of {self.outputs!r}, got {color!r}")
         return self.outputs.index(color)
+
+
+GraphLike = DatasetGraph | ImplicitGraph
 
 
 def neighbors(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import operator
 import re
 from collections.abc import Hashable, Sequence
@@ -11,14 +12,20 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from tinct.errors import ParameterError
+
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from numpy.typing import NDArray
 
+
 Vertex = Hashable
 _SHOWN = 4
 _INTEGER = re.compile(r"-?(?:0|[1-9]\d{0,17})", re.ASCII)
+_MAX_LABEL_NESTING = 16
+_MAX_LABEL_TEXT = 100_000
+_MAX_LABEL_BITS = 1300  # just below 400 digits, the most a JSON number may have
 
 
 class Labels(Sequence[Vertex]):
@@ -42,7 +49,7 @@ class Names(Labels):
     def __getitem__(self, at: Any) -> Any:
         return self._labels[at]
 
-    def index(self, value: Any, start: int = 0, stop: int | None = None) -> int:  # noqa: ARG002 # Sequence's signature
+    def index(self, value: object, start: int = 0, stop: int | None = None) -> int:  # noqa: ARG002 # Sequence's signature
         """The position of a label; ValueError if there is none."""
         try:
             return self._position[value]
@@ -76,7 +83,7 @@ class Words(Labels):
             digits.append(digit)
         return tuple(reversed(digits))
 
-    def index(self, value: Any, start: int = 0, stop: int | None = None) -> int:  # noqa: ARG002 # Sequence's signature
+    def index(self, value: object, start: int = 0, stop: int | None = None) -> int:  # noqa: ARG002 # Sequence's signature
         """The position of a tuple; ValueError if it is not one of these."""
         if not isinstance(value, tuple) or len(value) != len(self._sizes):
             raise ValueError(f"{value!r} is not a vertex")
@@ -113,10 +120,10 @@ class Rows(Labels):
         return tuple(self.rows[at].tolist())
 
     @cached_property
-    def _position(self) -> dict[tuple[int, ...], int]:
+    def _position(self) -> dict[Vertex, int]:
         return {tuple(row): at for at, row in enumerate(self.rows.tolist())}
 
-    def index(self, value: Any, start: int = 0, stop: int | None = None) -> int:  # noqa: ARG002 # Sequence's signature
+    def index(self, value: object, start: int = 0, stop: int | None = None) -> int:  # noqa: ARG002 # Sequence's signature
         """The position of a tuple; ValueError if it is not one of these."""
         try:
             return self._position[value]
@@ -145,6 +152,88 @@ def from_text(text: str) -> Vertex:
     return text
 
 
-def hashable(value: Any) -> Vertex:
+def hashable(value: object) -> Vertex:
     """Lists from JSON as tuples, all the way down."""
     return tuple(hashable(item) for item in value) if isinstance(value, list) else value
+
+
+def plain(label: object, nesting: int = 0) -> Any:
+    """The label made of str, int, float, bool, None and tuples only; a ParameterError if it is anything else.
+
+    >>> plain((np.int64(1), "a"))
+    (1, 'a')
+    """
+    if isinstance(label, np.generic):
+        label = label.item()
+    if isinstance(label, tuple):
+        if nesting == _MAX_LABEL_NESTING:
+            raise ParameterError(f"a label may be nested up to {_MAX_LABEL_NESTING} deep")
+        return tuple(plain(part, nesting + 1) for part in label)
+    if isinstance(label, bool) or (label is None and nesting > 0):  # a label by itself must not be missing
+        return label
+    if isinstance(label, str):
+        return _plain_text(label)
+    if isinstance(label, int) and label.bit_length() <= _MAX_LABEL_BITS:
+        return int(label)
+    if isinstance(label, float) and math.isfinite(label):
+        return float(label)
+    raise ParameterError(f"a label must be text, a finite number or a tuple of such, got {_brief(label)}")
+
+
+def _plain_text(label: str) -> str:
+    text = str.__str__(label)  # the text itself, also of an enumeration, whose str() may be its name
+    if not text.isascii():
+        try:
+            text.encode("utf-8")
+        except UnicodeEncodeError:
+            raise ParameterError(f"label {text!r:.80} has half a surrogate pair, which UTF-8 cannot hold") from None
+    return text
+
+
+def _brief(label: object) -> str:
+    return f"an integer of {label.bit_length():,} bits" if isinstance(label, int) else f"{label!r:.80}"
+
+
+def label_from_cell(text: str) -> Vertex:
+    """The label that a cell stands for; a ParameterError if it is a list of something that is not a label."""
+    return plain(from_text(text))  # type: ignore[no-any-return] # plain labels are hashable
+
+
+def cells(labels: Iterable[Any], what: str) -> list[str]:
+    """Labels as cells of text that can be told apart when they are read back.
+
+    A cell keeps the text of a label, not its type: '12' is read back as 12, and True as 'True'. Labels that
+    would lose more than that are refused; JSON holds them all.
+    """
+    texts: list[str] = []
+    seen: dict[Any, Any] = {}
+    for label in labels:
+        simple = plain(label)
+        text = to_text(simple)
+        back = from_text(text)
+        if not text or text != text.strip() or len(text) > _MAX_LABEL_TEXT:
+            raise ParameterError(
+                f"{what} {simple!r:.80} cannot be a cell: it must be text of up to {_MAX_LABEL_TEXT:,} characters "
+                "without blanks at its ends; write JSON"
+            )
+        if back != simple and str(back) != str(simple):
+            raise ParameterError(f"{what} {simple!r:.80} would be read back from a cell as {back!r:.80}: write JSON")
+        if back in seen:
+            raise ParameterError(
+                f"{what} {simple!r:.80} and {what} {seen[back]!r:.80} look the same in a cell: write JSON"
+            )
+        seen[back] = simple
+        texts.append(text)
+    return texts
+
+
+def positions_by_text(labels: Sequence[Any], what: str) -> dict[str, int]:
+    """The position of every label under the text it is written as."""
+    found: dict[str, int] = {}
+    for at, label in enumerate(labels):
+        text = to_text(plain(label))
+        if found.setdefault(text, at) != at:
+            raise ParameterError(
+                f"{what} {label!r:.80} and {what} {labels[found[text]]!r:.80} have the same text: rename one"
+            )
+    return found

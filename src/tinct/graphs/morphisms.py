@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from tinct.graphs.dataset import DatasetGraph
+    from tinct.graphs.labels import Vertex
 
 
 class Morphism:
@@ -50,7 +51,7 @@ class Morphism:
                 f"not a morphism: {u!r} and {v!r} are neighbours, but their images {self(u)!r} and {self(v)!r} are not"
             )
 
-    def __call__(self, vertex: Any) -> Any:
+    def __call__(self, vertex: Vertex) -> Any:
         """The image of a vertex."""
         return self.target.vertices[int(self.image[self.source.position(vertex)])]
 
@@ -100,7 +101,9 @@ def boundary_morphism(graph: DatasetGraph) -> Morphism:
     return Morphism(graph, target, image)
 
 
-def _positions(source: DatasetGraph, target: DatasetGraph, mapping: Any) -> NDArray[np.int64]:
+def _positions(
+    source: DatasetGraph, target: DatasetGraph, mapping: Mapping[Any, Any] | Callable[[Any], Any] | NDArray[Any]
+) -> NDArray[np.int64]:
     if isinstance(mapping, np.ndarray):
         good = mapping.dtype.kind in "iu" and mapping.shape == (len(source),)
         if not good or not ((mapping >= 0) & (mapping < len(target))).all():

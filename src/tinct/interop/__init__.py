@@ -9,20 +9,20 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from tinct.interop.dominating import DominatingPair, dominating_pair
-    from tinct.interop.frames import from_frame, to_frame
-    from tinct.interop.losses import privacy_event, privacy_loss
-    from tinct.interop.measurements import measurement, question_measurement
+    from tinct.interop.dominating_pairs import DominatingPair, dominating_pair
+    from tinct.interop.for_dp_accounting import privacy_event, privacy_loss
+    from tinct.interop.for_frames import from_frame, to_frame
+    from tinct.interop.for_opendp import measurement, question_measurement
 
 _HOME = {
-    "DominatingPair": "dominating",
-    "dominating_pair": "dominating",
-    "from_frame": "frames",
-    "measurement": "measurements",
-    "privacy_event": "losses",
-    "privacy_loss": "losses",
-    "question_measurement": "measurements",
-    "to_frame": "frames",
+    "DominatingPair": "dominating_pairs",
+    "dominating_pair": "dominating_pairs",
+    "from_frame": "for_frames",
+    "measurement": "for_opendp",
+    "privacy_event": "for_dp_accounting",
+    "privacy_loss": "for_dp_accounting",
+    "question_measurement": "for_opendp",
+    "to_frame": "for_frames",
 }
 
 __all__ = [

@@ -1,6 +1,21 @@
 """Who has spent how much privacy: a ledger that no crash, race or retry can cheat."""
 
 from tinct.ledger.book import Ledger
-from tinct.ledger.entries import Entry, Planned, Scope, Spending
+from tinct.ledger.contents import Entry, Planned, Scope, Spending, State
+from tinct.ledger.own_store import SqlStore
+from tinct.ledger.protection import Protection
+from tinct.ledger.store import NotCommitted
+from tinct.ledger.store_check import check_store
 
-__all__ = ["Entry", "Ledger", "Planned", "Scope", "Spending"]
+__all__ = [
+    "Entry",
+    "Ledger",
+    "NotCommitted",
+    "Planned",
+    "Protection",
+    "Scope",
+    "Spending",
+    "SqlStore",
+    "State",
+    "check_store",
+]

@@ -1,7 +1,7 @@
 """Costs that are planned: privacy-loss distributions, composed once and before the first answer.
 
 Composing the distributions of costs that were chosen after seeing answers is *not* a valid filter. What is valid is a
-plan: so many charges of this cost, so many of that one, fixed at creation. Questions, their order and an early end
+plan: a number of charges of each cost, fixed at creation. Questions, their order and an early end
 may then depend on every answer (docs/decisions/0011-ledger.md). dp_accounting is needed at creation only.
 """
 
@@ -12,16 +12,17 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-from tinct.errors import ParameterError
-from tinct.ledger.amounts import exact_text
-from tinct.ledger.entries import Planned, Spending, points_json
-from tinct.privacy.amounts import rational
+from tinct.errors import Parameter, ParameterError, brief
+from tinct.ledger.contents import Planned, Spending, points_json
+from tinct.ledger.costs import exact_text
+from tinct.numbers.amounts import rational
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from tinct.ledger.composition import Vector
-    from tinct.ledger.entries import Points
+    from tinct.ledger.contents import PlanLike, Points
+    from tinct.numbers.amounts import AmountLike, NumberLike
 
 _MARGIN = 1e-12  # what rounding in the fast Fourier transforms may add to δ, generously
 _MARGIN_EACH = 1e-15  # and what rounding may add in each of the composed steps
@@ -77,12 +78,12 @@ class Accounting:
         return Spending(*max(open_lines, default=(Fraction(0), Fraction(0))))
 
 
-def plan_json(plan: Any) -> list[dict[str, Any]]:
+def plan_json(plan: PlanLike | None) -> list[dict[str, Any]]:
     """A plan in the form in which it is stored."""
     return [{"points": points_json(line.points), "times": line.times} for line in _lines(plan)]
 
 
-def delta_of(plan: Sequence[Planned], epsilon: Any) -> float:
+def delta_of(plan: Sequence[Planned], epsilon: AmountLike) -> float:
     """The δ that a whole plan needs at an ε: pessimistic, with a margin of at least 10^−12 for rounding.
 
     >>> print(f"{delta_of([Planned('0.1', times=100)], 5):.2g}")
@@ -93,7 +94,7 @@ def delta_of(plan: Sequence[Planned], epsilon: Any) -> float:
     return float(_composed(lines).get_delta_for_epsilon(at)) + _margin(lines)
 
 
-def epsilon_of(plan: Sequence[Planned], delta: Any) -> float:
+def epsilon_of(plan: Sequence[Planned], delta: NumberLike) -> float:
     """The ε that a whole plan needs at a δ; infinite if no ε is enough.
 
     >>> round(epsilon_of([Planned("0.1", times=100)], "1e-6"), 3)
@@ -117,8 +118,12 @@ def _lines(plan: Any) -> list[Planned]:
         lines = []
     if not 1 <= len(lines) <= _MAX_LINES or not all(isinstance(line, Planned) for line in lines):
         raise ParameterError(
-            f"composition='accounting' needs a plan: 1 to {_MAX_LINES} costs such as Planned('0.1', times=50), "
-            f"got {plan!r:.80}"
+            Parameter("composition", "accounting"),
+            f" needs 1 to {_MAX_LINES} planned costs, such as ",
+            Parameter("plan", [Planned("0.1", times=50)]),
+            "" if plan is None else f", got {brief(plan)}",
+            parameter="plan",
+            expected=f"1 to {_MAX_LINES} planned costs",
         )
     return sorted(lines, key=lambda line: line.points)
 
@@ -138,7 +143,8 @@ def _composed(lines: Sequence[Planned]) -> Any:
         from dp_accounting.pld.privacy_loss_distribution import PrivacyLossDistribution
     except ImportError:
         raise ParameterError(
-            "composition='accounting' needs dp-accounting: install it with pip install 'tinct[accounting]'"
+            Parameter("composition", "accounting"),
+            " needs dp-accounting: install it with pip install 'tinct[accounting]'",
         ) from None
     step = _step(lines)
     parts = [PrivacyLossDistribution(_distribution(line.points, step)).self_compose(line.times) for line in lines]

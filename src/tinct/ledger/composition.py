@@ -13,17 +13,18 @@ from fractions import Fraction
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Protocol
 
-from tinct.errors import ParameterError
-from tinct.exact.growth import exp_above, exp_below
-from tinct.ledger.amounts import budget_delta, exact_text, ln_above, ln_below, rounded_up
-from tinct.ledger.entries import Spending
+from tinct.errors import ParameterError, brief
+from tinct.ledger.contents import Spending
+from tinct.ledger.costs import budget_delta, exact_text
 from tinct.ledger.store import Damaged
-from tinct.privacy.amounts import rational
+from tinct.numbers.amounts import rational
+from tinct.numbers.bounds import exp_above, exp_below, ln_above, ln_below, rounded_up
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from tinct.ledger.entries import Points, Scope
+    from tinct.ledger.contents import PlanLike, Points, Scope
+    from tinct.numbers.amounts import NumberLike
 
 Vector = dict[str, Fraction]
 
@@ -60,7 +61,7 @@ class Basic:
         return cls(epsilon, delta)
 
     def costs(self, epsilon: Fraction, delta: Fraction, points: Points) -> list[Vector]:  # noqa: ARG002 # one shape for all
-        """The amounts themselves."""
+        """The charge counts as its own ε and δ."""
         return [{"epsilon": epsilon, "delta": delta}]
 
     def fits(self, used: Vector) -> bool:
@@ -68,7 +69,7 @@ class Basic:
         return used["epsilon"] <= self.epsilon and used["delta"] <= self.delta
 
     def left(self, used: Vector) -> Spending:
-        """What the sums leave."""
+        """The budget minus the sums."""
         return Spending(self.epsilon - used["epsilon"], self.delta - used["delta"])
 
 
@@ -164,20 +165,26 @@ def _rules() -> dict[str, Callable[[Fraction, Fraction, Mapping[str, Any]], Rule
     return {"basic": Basic.from_details, "advanced": Advanced.from_details, "accounting": Accounting.from_details}
 
 
-def options_of(composition: Any, delta: Fraction, slack: Any, plan: Any) -> tuple[str, dict[str, Any]]:
+def options_of(
+    composition: str | None, delta: Fraction, slack: NumberLike | None, plan: PlanLike | None
+) -> tuple[str, dict[str, Any]]:
     """The rule's name and what the owner chose for it, in the form in which it is stored."""
     rule = "basic" if composition is None else composition
     if rule not in COMPOSITIONS:
-        raise ParameterError(f"composition must be one of {', '.join(COMPOSITIONS)}, got {composition!r:.80}")
+        raise ParameterError.of("composition", f"one of {', '.join(COMPOSITIONS)}", composition)
     if plan is not None and rule != "accounting":
-        raise ParameterError(f"a plan belongs to composition='accounting', not to {rule!r}")
+        raise _misplaced("plan", "accounting", rule)
     if slack is not None and rule != "advanced":
-        raise ParameterError(f"a slack belongs to composition='advanced', not to {rule!r}")
+        raise _misplaced("slack", "advanced", rule)
     if rule == "accounting":
         from tinct.ledger.accounting import plan_json
 
         return rule, {"plan": plan_json(plan)}
     return rule, {"slack": exact_text(_slack(slack, delta))} if rule == "advanced" else {}
+
+
+def _misplaced(name: str, owner: str, rule: str) -> ParameterError:
+    return ParameterError.about(name, f"`{name}` belongs to `composition={owner!r}`, not to {rule!r}")
 
 
 def details_of(scope: Scope) -> dict[str, Any]:
@@ -192,11 +199,16 @@ def details_of(scope: Scope) -> dict[str, Any]:
     return details
 
 
-def _slack(given: Any, delta: Fraction) -> Fraction:
+def _slack(given: NumberLike | None, delta: Fraction) -> Fraction:
     reserved = budget_delta(given, "slack") if given is not None else _NOTHING
     if not 0 < reserved <= delta:
-        raise ParameterError(
-            f"composition='advanced' needs a slack, the part of delta set aside for it: more than 0 and at most "
-            f"delta = {exact_text(delta)}, got {given!s:.80}"
+        expected = f"more than 0 and at most delta = {exact_text(delta)}"
+        raise ParameterError.about(
+            "slack",
+            "`composition='advanced'` needs `slack`, the part of delta set aside for it: ",
+            expected,
+            "" if given is None else f", got {brief(given)}",
+            expected=expected,
+            value=given,
         )
     return reserved

@@ -15,16 +15,19 @@ from typing import TYPE_CHECKING, Any
 
 from tinct._files import sync_folder
 from tinct.errors import FileError
-from tinct.ledger.records import TABLES
-from tinct.ledger.store import SCHEMA, NotCommitted, Row
+from tinct.ledger import stored_rows
+from tinct.ledger.store import SCHEMA, NoLedger, NotCommitted, Row
+from tinct.ledger.stored_rows import TABLES
+from tinct.ledger.upgrade import FIRST, FIRST_TABLES, upgrade
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
 APPLICATION = 0x74696E63  # "tinc" in the file's header says whose file it is
 _HEADER = b"SQLite format 3\0"
 _READ, _WRITE = "BEGIN", "BEGIN IMMEDIATE"
 _SETTINGS = ("synchronous = FULL", "foreign_keys = ON", "trusted_schema = OFF", "cell_size_check = ON")
+_CHANGED = "the tables are not those of a ledger: something else has changed the file"
 _REASONS = {
     "SQLITE_BUSY": "another process has it locked, for more than {timeout:g} s: try again",
     "SQLITE_LOCKED": "another process has it locked, for more than {timeout:g} s: try again",
@@ -53,6 +56,15 @@ class SqliteSession:
         with self._store.translated():
             return self._connection.execute(statement, values).fetchall()
 
+    def charge(self, totals: list[Row], entry: Row) -> None:
+        """Record a charge, its totals and the room for its answer."""
+        stored_rows.write_totals(self, totals, entry[0])
+        stored_rows.write_entry(self, entry)
+
+    def answer(self, row: Row) -> None:
+        """Store the answer of a charge that has none."""
+        stored_rows.write_answer(self, row)
+
 
 class SqliteStore:
     """A ledger in the file ``name``."""
@@ -67,7 +79,7 @@ class SqliteStore:
         """Make the file and its tables unless they are there, in the same transaction as what follows."""
         folder = os.path.dirname(self._path)
         if not os.path.isdir(folder):
-            raise FileError(f"{self.name}: the folder {folder} does not exist: create it first")
+            raise FileError(f"the folder {folder} does not exist: create it first", path=self.name)
         with self._transaction("rwc", _WRITE, found=True) as session:
             yield session
         sync_folder(folder)
@@ -80,7 +92,7 @@ class SqliteStore:
 
     @contextmanager
     def reading(self) -> Iterator[SqliteSession]:
-        """A snapshot."""
+        """A consistent view of the file, read-only."""
         with self._transaction("rw", _READ) as session:
             yield session
 
@@ -97,7 +109,7 @@ class SqliteStore:
         with self.reading() as session:
             found = [*session.run("PRAGMA integrity_check"), *session.run("PRAGMA foreign_key_check")]
         if found != [("ok",)]:
-            raise FileError(f"{self.name}: {self._reason('SQLITE_CORRUPT')}")
+            raise FileError(self._reason("SQLITE_CORRUPT"), path=self.name)
 
     @contextmanager
     def translated(self) -> Iterator[None]:
@@ -105,9 +117,9 @@ class SqliteStore:
         try:
             yield
         except sqlite3.Error as error:
-            raise FileError(f"{self.name}: {self._reason(_code(error))}") from None
+            raise FileError(self._reason(_code(error)), path=self.name) from None
         except UnicodeDecodeError:  # not even the message about the damage could be read
-            raise FileError(f"{self.name}: {self._reason('SQLITE_CORRUPT')}") from None
+            raise FileError(self._reason("SQLITE_CORRUPT"), path=self.name) from None
 
     @contextmanager
     def _transaction(self, mode: str, begin: str, *, found: bool = False) -> Iterator[SqliteSession]:
@@ -115,6 +127,8 @@ class SqliteStore:
         with self.translated():
             connection = self._connect(mode)
         with closing(connection):
+            if self._is_old(connection):
+                self._upgrade(connection)
             if not found:
                 with self.translated():
                     self._require_ledger(connection)
@@ -154,53 +168,83 @@ class SqliteStore:
             connection.execute("COMMIT")
         except sqlite3.Error as error:
             _roll_back(connection)
-            raise NotCommitted(f"{self.name}: {self._reason(_code(error))}") from None
+            raise NotCommitted(self._reason(_code(error))) from None
 
     def _require_file(self, *, may_be_absent: bool) -> None:
         """Refuse what is no file, before SQLite is asked to open or to create anything."""
         try:
             state = os.stat(self._path)
             if stat.S_ISDIR(state.st_mode):
-                raise FileError(f"{self.name}: this is a folder, not a ledger")
+                raise FileError("this is a folder, not a ledger", path=self.name)
             if not stat.S_ISREG(state.st_mode):
-                raise FileError(f"{self.name}: this is not a regular file")
+                raise FileError("this is not a regular file", path=self.name)
+            if state.st_nlink > 1:  # SQLite keeps a log for each name, and one would not know of the other's charges
+                raise FileError("the file has a second name (a hard link): remove one of the two", path=self.name)
             if not state.st_size and not may_be_absent:
-                raise FileError(f"{self.name}: the file is empty, not a ledger: give epsilon to make it one")
+                raise FileError("the file is empty, not a ledger: give epsilon to make it one", path=self.name)
             if not os.access(self._path, os.W_OK):  # SQLite would open it for reading only
-                raise FileError(f"{self.name}: {self._reason('SQLITE_READONLY')}")
+                raise FileError(self._reason("SQLITE_READONLY"), path=self.name)
             if state.st_size:
                 with open(self._path, "rb") as file:
                     if file.read(len(_HEADER)) != _HEADER:
-                        raise FileError(f"{self.name}: {self._reason('SQLITE_NOTADB')}")
+                        raise FileError(self._reason("SQLITE_NOTADB"), path=self.name)
         except FileNotFoundError:
             if not may_be_absent:
-                raise FileError(
-                    f"{self.name}: there is no ledger: make one with tinct budget init, or in Python with an epsilon"
+                raise NoLedger(
+                    "there is no ledger: create one with tinct budget init, or in Python with epsilon=…", path=self.name
                 ) from None
         except (OSError, ValueError) as error:
             reason = error.strerror if isinstance(error, OSError) else error
-            raise FileError(f"{self.name}: cannot be opened: {reason}") from None
+            raise FileError(f"cannot be opened: {reason}", path=self.name) from None
 
     def _is_blank(self, connection: sqlite3.Connection) -> bool:
         tables = connection.execute("SELECT count(*) FROM sqlite_schema").fetchone()[0]
         return not tables and _pragma(connection, "application_id") == 0 and _pragma(connection, "user_version") == 0
 
     def _make_tables(self, connection: sqlite3.Connection) -> None:
-        for statement in _tables():
+        for statement in _tables(TABLES):
             connection.execute(statement)
         connection.execute(f"PRAGMA application_id = {APPLICATION}")
         connection.execute(f"PRAGMA user_version = {SCHEMA}")
 
+    def _is_old(self, connection: sqlite3.Connection) -> bool:
+        with self.translated():
+            ours = _pragma(connection, "application_id") == APPLICATION
+            return bool(ours and _pragma(connection, "user_version") == FIRST)
+
+    def _upgrade(self, connection: sqlite3.Connection) -> None:
+        """Rewrite a ledger of the first schema in the tables of today, in one transaction."""
+        with self.translated():
+            connection.execute(_WRITE)
+        try:
+            if self._is_old(connection):  # nobody else was faster
+                with self.translated():
+                    self._require_tables(connection, FIRST_TABLES)
+                upgrade(SqliteSession(connection, self), _tables(TABLES))
+                with self.translated():
+                    connection.execute(f"PRAGMA user_version = {SCHEMA}")
+        except BaseException:
+            _roll_back(connection)
+            raise
+        self._commit(connection)
+
     def _require_ledger(self, connection: sqlite3.Connection) -> None:
         if _pragma(connection, "application_id") != APPLICATION:
-            raise FileError(f"{self.name}: this is an SQLite file, but not a ledger")
+            raise FileError("this is an SQLite file, but not a ledger", path=self.name)
         schema = _pragma(connection, "user_version")
         if schema > SCHEMA:
-            raise FileError(f"{self.name}: a newer tinct made this ledger (schema {schema}; this one knows {SCHEMA})")
-        # triggers and views could change what a statement means, so there must be exactly our tables
+            raise FileError(
+                f"a newer tinct made this ledger (schema {schema}; this one knows {SCHEMA})", path=self.name
+            )
+        if schema != SCHEMA:
+            raise FileError(_CHANGED, path=self.name)
+        self._require_tables(connection, TABLES)
+
+    def _require_tables(self, connection: sqlite3.Connection, tables: Iterable[str]) -> None:
+        """Triggers and views could change what a statement means, so there must be exactly our tables."""
         rows = connection.execute("SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL").fetchall()
-        if schema != SCHEMA or {row[0] for row in rows} != set(_tables()):
-            raise FileError(f"{self.name}: the tables are not those of a ledger: something else has changed the file")
+        if {row[0] for row in rows} != set(_tables(tables)):
+            raise FileError(_CHANGED, path=self.name)
 
     def _use_write_ahead_log(self, connection: sqlite3.Connection) -> None:
         deadline = time.monotonic() + self.timeout
@@ -213,15 +257,15 @@ class SqliteStore:
                 time.sleep(0.01)
                 continue
             if mode != "wal":
-                raise FileError(f"{self.name}: the folder cannot hold SQLite's write-ahead log: use a local disk")
+                raise FileError("the folder cannot hold SQLite's write-ahead log: use a local disk", path=self.name)
 
     def _reason(self, name: str) -> str:
         kind = "_".join(name.split("_")[:2])
         return _REASONS.get(kind, "SQLite cannot go on ({name})").format(timeout=self.timeout, name=name)
 
 
-def _tables() -> tuple[str, ...]:
-    return tuple(f"{statement} STRICT" for statement in TABLES)
+def _tables(statements: Iterable[str]) -> tuple[str, ...]:
+    return tuple(f"{statement} STRICT" for statement in statements)
 
 
 def _pragma(connection: sqlite3.Connection, name: str) -> Any:

@@ -1,10 +1,24 @@
 """Local privacy: everybody randomises their own answer, by the mechanism that is best for what will be asked of it."""
 
-from tinct.local.bounds import information_bound
-from tinct.local.cells import optimal
-from tinct.local.comparison import Comparison, compare
-from tinct.local.distortions import distortion
-from tinct.local.guarantees import (
+from typing import Any
+
+from tinct.local._compare import UtilityComparison, compare
+from tinct.local._mutual_information import mutual_information
+from tinct.local._optimal import optimal
+from tinct.local._regimes import Regime, Regimes, regimes
+from tinct.local.divergences import Utility, divergence
+from tinct.local.information_bounds import information_bound
+from tinct.local.local_mechanism import Certificate, LocalMechanism
+from tinct.local.mechanisms.base import Channel
+from tinct.local.mechanisms.binary import binary, binary_information
+from tinct.local.mechanisms.hadamard_response import hadamard_response
+from tinct.local.mechanisms.local_hashing import local_hashing
+from tinct.local.mechanisms.randomized_response import randomized_response
+from tinct.local.mechanisms.subset_selection import subset_selection
+from tinct.local.mechanisms.unary_encoding import unary_encoding
+from tinct.local.mechanisms.written_out_table import geometric, quaternary
+from tinct.local.own_utilities import distortion, staircase
+from tinct.local.paper_bounds import (
     binary_information_share,
     binary_share,
     large_budget_divergence,
@@ -14,29 +28,15 @@ from tinct.local.guarantees import (
     symmetric_divergence_bound,
     total_variation_bound,
 )
-from tinct.local.information import binary_information, mutual_information
-from tinct.local.mechanism import Certificate, LocalMechanism
-from tinct.local.named import (
-    binary,
-    geometric,
-    hadamard_response,
-    local_hashing,
-    quaternary,
-    randomized_response,
-    subset_selection,
-    unary_encoding,
-)
-from tinct.local.patterns import staircase
-from tinct.local.thresholds import Regime, Regimes, regimes
-from tinct.local.utilities import Utility, divergence
 
 __all__ = [
     "Certificate",
-    "Comparison",
+    "Channel",
     "LocalMechanism",
     "Regime",
     "Regimes",
     "Utility",
+    "UtilityComparison",
     "binary",
     "binary_information",
     "binary_information_share",
@@ -63,3 +63,13 @@ __all__ = [
     "total_variation_bound",
     "unary_encoding",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    """Names that have changed, with a warning."""
+    if name == "Comparison":
+        import warnings
+
+        warnings.warn("local.Comparison is now local.UtilityComparison", DeprecationWarning, stacklevel=2)
+        return UtilityComparison
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -1,5 +1,6 @@
-"""Mechanisms as tables, and their files."""
+"""Mechanisms as tables: their files, and whether they are private."""
 
+from tinct.mechanism._verify import Verdict, Witness, verify
 from tinct.mechanism.table import Mechanism, require_table
 
-__all__ = ["Mechanism", "require_table"]
+__all__ = ["Mechanism", "Verdict", "Witness", "require_table", "verify"]

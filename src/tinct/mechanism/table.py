@@ -14,10 +14,13 @@ from tinct.graphs import DatasetGraph, Morphism
 from tinct.privacy import SuitablePair
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
     from numpy.typing import ArrayLike, NDArray
+
+    from tinct.graphs.budgets import PrivacyLike
+    from tinct.graphs.labels import Vertex
 
     Floats = NDArray[np.float64]
 
@@ -46,14 +49,16 @@ class Mechanism:
     privacy: Any = None
     fixed: NDArray[Any] | None = None
 
-    def __init__(self, graph: DatasetGraph, table: ArrayLike, privacy: Any = None) -> None:
+    def __init__(self, graph: DatasetGraph, table: ArrayLike, privacy: PrivacyLike | None = None) -> None:
         object.__setattr__(self, "graph", graph)
         object.__setattr__(self, "table", require_table(graph, table))
         object.__setattr__(self, "privacy", privacy)
         object.__setattr__(self, "fixed", None)
 
     @classmethod
-    def trusted(cls, graph: DatasetGraph, table: Floats, privacy: Any, fixed: NDArray[Any] | None = None) -> Mechanism:
+    def trusted(
+        cls, graph: DatasetGraph, table: Floats, privacy: PrivacyLike | None, fixed: NDArray[Any] | None = None
+    ) -> Mechanism:
         """A mechanism from a table that is known to be right: for designers."""
         mechanism = cls.__new__(cls)
         table.flags.writeable = False
@@ -71,12 +76,12 @@ class Mechanism:
         """The datasets, in the order of the rows."""
         return self.graph.vertices
 
-    def row(self, vertex: Any) -> Floats:
+    def row(self, vertex: Vertex) -> Floats:
         """The distribution at one vertex."""
         row: Floats = self.table[self.graph.position(vertex)]
         return row
 
-    def probability(self, vertex: Any, output: Any) -> float:
+    def probability(self, vertex: Vertex, output: object) -> float:
         """Pr[M(vertex) = output]."""
         if output not in self.outputs:
             raise ParameterError(f"{output!r:.80} is not an output: choose from {self.outputs!r}")
@@ -124,7 +129,9 @@ class Mechanism:
             return self.table[:, columns]
         return self.table[[self.graph.position(vertex) for vertex in graph.vertices]][:, columns]
 
-    def pullback(self, morphism: Any, graph: DatasetGraph) -> Mechanism:
+    def pullback(
+        self, morphism: Morphism | Mapping[Any, Any] | Callable[[Any], Any] | NDArray[Any], graph: DatasetGraph
+    ) -> Mechanism:
         """The mechanism M(g(v)) on ``graph``, for a morphism g from it to this mechanism's graph.
 
         ``morphism`` may be a Morphism or anything that makes one. If this mechanism is private, so is the result.
@@ -142,22 +149,22 @@ class Mechanism:
 
     def to_json(self, path: str | Path) -> None:
         """Write the mechanism with its graph to a JSON file."""
-        from tinct.mechanism import files
+        from tinct.mechanism import table_files
 
-        files.write_mechanism(self, path)
+        table_files.write_mechanism(self, path)
 
     @classmethod
     def from_json(cls, path: str | Path) -> Mechanism:
         """Read a mechanism that ``to_json`` wrote; the table is checked, nothing in the file is believed."""
-        from tinct.mechanism import files
+        from tinct.mechanism import table_files
 
-        return files.read_mechanism(path)
+        return table_files.read_mechanism(path)
 
     def to_csv(self, path: str | Path) -> None:
         """Write the table as CSV: one row per vertex, with its colour and the probability of every output."""
-        from tinct.mechanism import files
+        from tinct.mechanism import table_files
 
-        files.write_table(self, path)
+        table_files.write_table(self, path)
 
     def plot(self, **options: Any) -> Any:
         """Draw the truth against the distance to the boundary; needs the ``plot`` extra."""
@@ -166,16 +173,16 @@ class Mechanism:
         return plots.mechanism(self, **options)
 
     def _repr_html_(self) -> str:
-        """How notebooks show it."""
-        from tinct import html
+        """The page that notebooks show."""
+        from tinct import notebook
 
-        return html.of_mechanism(self)
+        return notebook.of_mechanism(self)
 
     def __repr__(self) -> str:
         return f"<Mechanism: {len(self.graph):,} vertices, outputs {_brief(self.outputs)}, for {_brief(self.privacy)}>"
 
 
-def _brief(value: Any) -> str:
+def _brief(value: object) -> str:
     """How it prints, cut where there is a blank."""
     return shorten(repr(value), 120, placeholder=" …")
 

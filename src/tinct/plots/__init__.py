@@ -4,15 +4,15 @@ Needs the ``plot`` extra; Matplotlib is imported when something is drawn, and ne
 returns a Matplotlib figure; ``path=`` or ``save`` write it to a file.
 """
 
-from tinct.plots.accuracies import accuracy
-from tinct.plots.distances import errors
-from tinct.plots.divergences import regimes, utilities
-from tinct.plots.frontiers import frontier
-from tinct.plots.mechanisms import mechanism
-from tinct.plots.networks import graph
-from tinct.plots.profiles import profile
-from tinct.plots.rainbows import rainbow
-from tinct.plots.saving import save
+from tinct.plots._accuracy import accuracy
+from tinct.plots._errors import errors
+from tinct.plots._frontier import frontier
+from tinct.plots._graph import graph
+from tinct.plots._mechanism import mechanism
+from tinct.plots._profile import profile
+from tinct.plots._rainbow import rainbow
+from tinct.plots._utilities import regimes, utilities
+from tinct.plots.figure_files import save
 
 __all__ = [
     "accuracy",

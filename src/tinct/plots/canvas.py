@@ -11,11 +11,13 @@ import numpy as np
 
 from tinct.errors import ParameterError
 from tinct.plots import style
-from tinct.plots.saving import require_target, save
-from tinct.plots.spacing import spread
+from tinct.plots.figure_files import require_target, save
+from tinct.plots.label_places import spread
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
+
+    from numpy.typing import NDArray
 
     from tinct._files import FilePath
 
@@ -86,7 +88,17 @@ class Canvas:
         self.axes[at].set_xlabel(x)
         self.axes[at].set_ylabel(y)
 
-    def curve(self, x: Any, y: Any, name: str, color: str, *, at: int = 0, side: str = "right", **options: Any) -> Any:
+    def curve(
+        self,
+        x: NDArray[Any],
+        y: NDArray[Any],
+        name: str,
+        color: str,
+        *,
+        at: int = 0,
+        side: str = "right",
+        **options: Any,
+    ) -> Any:
         """A line, with its name at its last point; long ones keep evenly spread points."""
         shown = thinned(len(x))
         (line,) = self.axes[at].plot(np.asarray(x)[shown], np.asarray(y)[shown], color=color, **options)
@@ -95,7 +107,7 @@ class Canvas:
             self.name_end(x[shown[-1]], y[shown[-1]], name, color, at=at, side=side)
         return line
 
-    def name_end(self, x: Any, y: Any, name: str, color: str, *, at: int = 0, side: str = "right") -> None:
+    def name_end(self, x: float, y: float, name: str, color: str, *, at: int = 0, side: str = "right") -> None:
         """A name beside a point; names that would overlap move apart when the figure is finished."""
         note = self.axes[at].annotate(
             textwrap.fill(name, _WRAP, break_long_words=True),
@@ -207,7 +219,7 @@ def thinned(count: int) -> np.ndarray[Any, np.dtype[np.int64]]:
 @contextmanager
 def drawing(
     *,
-    dark: Any,
+    dark: object,
     path: FilePath | None,
     panels: tuple[int, int] = (1, 1),
     size: tuple[float, float] | None = None,

@@ -104,7 +104,7 @@ DARK = Theme(
 )
 
 
-def theme(dark: Any) -> Theme:
+def theme(dark: object) -> Theme:
     """The light or the dark theme."""
     if not isinstance(dark, bool):
         raise ParameterError(f"dark must be True or False, got {dark!r:.80}")
@@ -194,21 +194,19 @@ def _channels(color: str) -> list[int]:
 # words
 
 
-def clean(label: Any, longest: int = _LONGEST) -> str:
+def clean(label: object, longest: int = _LONGEST) -> str:
     """A name as a figure shows it: printable, on one line, not too long.
 
     >>> clean((0, 1, 1)), clean("a name that goes on for ever and ever")
     ('011', 'a name that goes on for…')
     """
     digits = isinstance(label, tuple) and label and all(type(part) is int and 0 <= part < 10 for part in label)
-    text = (
-        "".join(map(str, label)) if digits else ", ".join(map(str, label)) if isinstance(label, tuple) else str(label)
-    )
+    text = ("" if digits else ", ").join(map(str, label)) if isinstance(label, tuple) else str(label)
     shown = "".join(character if character.isprintable() else "·" for character in text)
     return shown if len(shown) <= longest else shown[: longest - 1].rstrip() + "…"
 
 
-def order_text(order: Any) -> str:
+def order_text(order: Sequence[Any]) -> str:
     """A colour, or an order of preference, as words.
 
     >>> order_text(("a", "b")), order_text("yes")
@@ -217,7 +215,7 @@ def order_text(order: Any) -> str:
     return clean(" > ".join(map(str, order)), 32) if isinstance(order, tuple) else clean(order)
 
 
-def privacy_text(privacy: Any) -> str:
+def privacy_text(privacy: object) -> str:
     """A privacy as a few words.
 
     >>> privacy_text(Privacy("ln 2", 0.1)), privacy_text(None)
@@ -234,7 +232,7 @@ def privacy_text(privacy: Any) -> str:
     return "a trade-off function" if isinstance(privacy, SuitablePair) else "a budget for each edge"
 
 
-def power_of_ten(value: float, _: Any = None) -> str:
+def power_of_ten(value: float, _: object = None) -> str:
     """A tick of a logarithmic axis.
 
     >>> power_of_ten(0.001), power_of_ten(1.0), power_of_ten(100.0)

@@ -4,21 +4,21 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from tinct.errors import ParameterError
-from tinct.privacy.amounts import MAX_EPSILON, Amount, brief, rational, shown
-from tinct.privacy.pairs import SuitablePair, distances
-from tinct.privacy.stable import Power
+from tinct.numbers.amounts import MAX_EPSILON, Amount, rational, shown
+from tinct.privacy.suitable_pairs import SuitablePair, distances
 
 if TYPE_CHECKING:
     from fractions import Fraction
 
-    from numpy.typing import ArrayLike
+    from numpy.typing import ArrayLike, NDArray
 
-    from tinct.privacy.pairs import Floats
+    from tinct.numbers.amounts import AmountLike, NumberLike
+    from tinct.privacy.suitable_pairs import Floats
 
 TINY = float(np.finfo(np.float64).tiny)
 _NO_GROWTH = 1e-290  # ε below this changes nothing in any float, even over 10^18 steps
@@ -42,12 +42,13 @@ class Privacy(SuitablePair):
     exact_delta: Fraction
 
     coordinate = "odds"
+    _proved = True
 
-    def __init__(self, epsilon: Any, delta: Any = 0) -> None:
+    def __init__(self, epsilon: AmountLike, delta: NumberLike = 0) -> None:
         exact_epsilon = _checked_epsilon(epsilon)
         exact_delta = rational(delta, "delta")
         if not 0 <= exact_delta < 1:
-            raise ParameterError(f"delta must be a number in [0, 1), got {brief(delta)}")
+            raise ParameterError.of("delta", "a number in [0, 1)", delta)
         object.__setattr__(self, "exact_epsilon", exact_epsilon)
         object.__setattr__(self, "exact_delta", exact_delta)
 
@@ -92,7 +93,7 @@ class Privacy(SuitablePair):
         with np.errstate(over="ignore", under="ignore", invalid="ignore"):
             return self._closed_form(steps, start, rest)
 
-    def _closed_form(self, steps: Any, start: Floats, rest: Floats) -> tuple[Floats, Floats]:
+    def _closed_form(self, steps: NDArray[np.int64], start: Floats, rest: Floats) -> tuple[Floats, Floats]:
         # docs/theory.md §2: up to τ steps multiply the probability, the others shrink the error
         rising = np.minimum(steps, self._transition(start)).astype(np.int64)
         rise, fall = Power(rising, self.exact_epsilon), Power(steps - rising, self.exact_epsilon)
@@ -124,13 +125,62 @@ class Privacy(SuitablePair):
         return np.asarray(steps)
 
 
-def _checked_epsilon(given: Any) -> Amount:
-    law = f"epsilon must be a number in [0, {MAX_EPSILON}], got {brief(given)}"
+def _checked_epsilon(given: AmountLike) -> Amount:
+    refusal = ParameterError.of("epsilon", f"a number in [0, {MAX_EPSILON}]", given)
     if isinstance(given, float) and not np.isfinite(given):
-        raise ParameterError(law)
+        raise refusal
     amount = Amount.parse(given, "epsilon")
     # compared before anything becomes a float, which a huge number could not
     good = amount.value >= 1 and float(amount) <= MAX_EPSILON if amount.is_log else 0 <= amount.value <= MAX_EPSILON
     if not good:
-        raise ParameterError(law)
+        raise refusal
     return amount
+
+
+_SPLITTER = 134217729.0  # 2^27 + 1, Veltkamp's constant: splits a double into two halves of 26 bits
+
+
+class Power:
+    """e^(m·ε) and its relatives for an array of integers m ≥ 0."""
+
+    def __init__(self, steps: NDArray[np.int64], amount: Amount) -> None:
+        high, low = amount.split
+        coarse = steps.astype(np.float64)
+        # the part of a 63-bit integer that a double drops, as a double
+        fine = (steps - coarse.astype(np.int64)).astype(np.float64)
+        self._high, error = _two_product(coarse, high)
+        self._low = error + coarse * low + fine * high
+
+    def rise(self, start: NDArray[np.float64]) -> NDArray[np.float64]:
+        """start·e^(mε), halved so that a tiny start times a huge power does not overflow on the way."""
+        half = np.exp(np.minimum(self._high, 1400.0) / 2)
+        return (start * half) * half * (1.0 + self._low)
+
+    def decay(self, start: NDArray[np.float64]) -> NDArray[np.float64]:
+        """start·e^(−mε)."""
+        return start * np.exp(-self._high) * (1.0 - self._low)
+
+    def rise_less_one(self, factor: float) -> NDArray[np.float64]:
+        """factor·(e^(mε) − 1)."""
+        half = np.exp(np.minimum(self._high, 1400.0) / 2)
+        small = factor * (np.expm1(self._high) + np.exp(self._high) * self._low)
+        return np.where(self._high < 1.0, small, (factor * half) * half * (1.0 + self._low) - factor)
+
+    def one_less_decay(self) -> NDArray[np.float64]:
+        """1 − e^(−mε)."""
+        return -np.expm1(-self._high) + np.exp(-self._high) * self._low
+
+
+def _two_product(a: NDArray[np.float64], b: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """a·b as the rounded product and its rounding error (Dekker)."""
+    product = a * b
+    a_high, a_low = _halves(a)
+    b_high, b_low = _halves(np.float64(b))
+    error = ((a_high * b_high - product) + a_high * b_low + a_low * b_high) + a_low * b_low
+    return product, error
+
+
+def _halves(x: NDArray[np.float64] | np.float64) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    scaled = _SPLITTER * x
+    high = np.asarray(scaled - (scaled - x))
+    return high, np.asarray(x - high)

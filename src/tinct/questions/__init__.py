@@ -3,11 +3,11 @@
 Each question knows what has to be counted and where a dataset with these counts lies among its neighbours.
 """
 
-from tinct.questions.counting import Categories, Condition, Counts, GroupCounts
-from tinct.questions.families import Histograms, Line
+from tinct.questions.counts import Categories, Condition, Counts, GroupCounts
 from tinct.questions.grammar import parse, parse_predicate
+from tinct.questions.positions import Histograms, Line
 from tinct.questions.predicates import Predicate
-from tinct.questions.words import Question, exists, majority, median, mode, quantile, share, threshold
+from tinct.questions.questions import Question, YesNo, exists, majority, median, mode, quantile, share, threshold
 
 __all__ = [
     "Categories",
@@ -18,6 +18,7 @@ __all__ = [
     "Line",
     "Predicate",
     "Question",
+    "YesNo",
     "exists",
     "majority",
     "median",

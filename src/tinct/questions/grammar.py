@@ -15,9 +15,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from tinct.errors import ParameterError
-from tinct.privacy.amounts import rational
-from tinct.questions import tokens as signs
-from tinct.questions import words
+from tinct.numbers.amounts import rational
+from tinct.questions import questions, tokens
 from tinct.questions.predicates import (
     OPERATORS,
     RESERVED,
@@ -48,7 +47,7 @@ _HINTS = {
 }
 
 
-def parse(text: str) -> words.Question:
+def parse(text: str) -> questions.Question:
     """The question that a text asks.
 
     >>> parse("share( age>=65 and not (ward == 'N'), at_least = 3/10 )")
@@ -93,7 +92,7 @@ class _Parser:
         self.at += 1
         return token
 
-    def fail(self, problem: str, token: Token | None = None) -> NoReturn:
+    def fail(self, problem: str | ParameterError, token: Token | None = None) -> NoReturn:
         fail(self.text, (token or self.next).start, problem)
 
     def expect(self, sign: str, what: str) -> None:
@@ -102,7 +101,7 @@ class _Parser:
         self.take()
 
     def end(self, problem: str) -> None:
-        if self.next.kind != signs.END:
+        if self.next.kind != tokens.END:
             self.fail(f"{_HINTS.get(self.next.value, problem)}, got {self.next}")
 
     def built(self, start: Token, make: Callable[..., Any], *arguments: Any, **named: Any) -> Any:
@@ -110,14 +109,14 @@ class _Parser:
         try:
             return make(*arguments, **named)
         except ParameterError as error:
-            problem = str(error)
-        return self.fail(problem, start)
+            refusal = error
+        return self.fail(refusal, start)
 
     # questions
 
-    def question(self) -> words.Question:
+    def question(self) -> questions.Question:
         word = self.take()
-        if word.kind != signs.NAME or word.value not in _WORDS:
+        if word.kind != tokens.NAME or word.value not in _WORDS:
             self.fail(f"expected one of {', '.join(_WORDS)}, got {word}", word)
         make, parameters = _WORDS[word.value]
         self.expect("(", f"after {word.value}")
@@ -137,8 +136,8 @@ class _Parser:
         try:
             return make(**given)
         except ParameterError as error:
-            problem = str(error)
-        return self.fail(problem, starts.get(problem.split()[0], word))  # a refusal begins with the argument's name
+            refusal = error
+        return self.fail(refusal, starts.get(refusal.parameter or "", word))
 
     def argument(
         self,
@@ -148,7 +147,7 @@ class _Parser:
         starts: dict[str, Token],
     ) -> None:
         token, after = self.next, self.tokens[min(self.at + 1, len(self.tokens) - 1)]
-        if token.kind == signs.NAME and after.is_sign("="):
+        if token.kind == tokens.NAME and after.is_sign("="):
             name = token.value
             if name not in parameters:
                 hint = "; to compare, write ==" if "predicate" in parameters else ""
@@ -209,13 +208,13 @@ class _Parser:
             if not self.next.is_word("in"):
                 self.fail(f"expected in after not, got {self.next}")
             return Not(self.membership(start, column))
-        if self.next.kind == signs.SIGN and self.next.value in OPERATORS:
+        if self.next.kind == tokens.SIGN and self.next.value in OPERATORS:
             operator = self.take().value
             value = self.literal()
-            if self.next.kind == signs.SIGN and self.next.value in OPERATORS:
+            if self.next.kind == tokens.SIGN and self.next.value in OPERATORS:
                 self.fail("comparisons are joined by and: write 18 <= age < 65 as age >= 18 and age < 65")
             return self.built(start, Comparison, column, operator, value)  # type: ignore[no-any-return]
-        if self.next.value in _HINTS and self.next.kind == signs.SIGN:
+        if self.next.value in _HINTS and self.next.kind == tokens.SIGN:
             self.fail(_HINTS[self.next.value])
         return Comparison(column, "==", True)  # a column on its own is a yes/no column
 
@@ -225,9 +224,9 @@ class _Parser:
 
     def column(self) -> str:
         token = self.next
-        if token.kind == signs.QUOTED or (token.kind == signs.NAME and token.value.lower() not in RESERVED):
+        if token.kind == tokens.QUOTED or (token.kind == tokens.NAME and token.value.lower() not in RESERVED):
             return self.take().value
-        if token.kind in (signs.NUMBER, signs.TEXT) or token.is_word(*_TRUTHS):
+        if token.kind in (tokens.NUMBER, tokens.TEXT) or token.is_word(*_TRUTHS):
             self.fail(
                 f"expected a column, got {token}: the column comes first, and its name is bare or in `backquotes`"
             )
@@ -238,13 +237,13 @@ class _Parser:
 
     def literal(self) -> Literal:
         start = self.next
-        if start.kind == signs.TEXT:
+        if start.kind == tokens.TEXT:
             return self.built(start, literal, self.take().value)  # type: ignore[no-any-return]
         if start.is_word(*_TRUTHS):
             return _TRUTHS[self.take().value.lower()]
-        if start.kind == signs.QUOTED:
+        if start.kind == tokens.QUOTED:
             self.fail("a text is written in single quotes; other quotes are for the names of columns")
-        if start.kind == signs.NAME:
+        if start.kind == tokens.NAME:
             self.fail(f"expected a number, a text in single quotes, yes or no, got {start}: a text is written in '…'")
         return self.number()
 
@@ -280,19 +279,19 @@ class _Parser:
 
     def written_number(self) -> str:
         sign = self.take().value if self.next.is_sign("-", "+") else ""
-        if self.next.kind != signs.NUMBER:
+        if self.next.kind != tokens.NUMBER:
             self.fail(f"expected a number, got {self.next}")
         return sign + self.take().value
 
 
-_WORDS: dict[str, tuple[Callable[..., words.Question], dict[str, Callable[[_Parser], Any]]]] = {
-    "majority": (words.majority, {"column": _Parser.column}),
-    "threshold": (words.threshold, {"predicate": _Parser.predicate, "at_least": _Parser.whole}),
-    "share": (words.share, {"predicate": _Parser.predicate, "at_least": _Parser.fraction}),
-    "median": (words.median, {"column": _Parser.column, "above": _Parser.number}),
-    "quantile": (words.quantile, {"column": _Parser.column, "q": _Parser.fraction, "above": _Parser.number}),
-    "exists": (words.exists, {"predicate": _Parser.predicate}),
-    "mode": (words.mode, {"column": _Parser.column, "categories": _Parser.list, "rest": _Parser.literal}),
+_WORDS: dict[str, tuple[Callable[..., questions.Question], dict[str, Callable[[_Parser], Any]]]] = {
+    "majority": (questions.majority, {"column": _Parser.column}),
+    "threshold": (questions.threshold, {"predicate": _Parser.predicate, "at_least": _Parser.whole}),
+    "share": (questions.share, {"predicate": _Parser.predicate, "at_least": _Parser.fraction}),
+    "median": (questions.median, {"column": _Parser.column, "above": _Parser.number}),
+    "quantile": (questions.quantile, {"column": _Parser.column, "q": _Parser.fraction, "above": _Parser.number}),
+    "exists": (questions.exists, {"predicate": _Parser.predicate}),
+    "mode": (questions.mode, {"column": _Parser.column, "categories": _Parser.list, "rest": _Parser.literal}),
 }
 _OPTIONAL = {"rest"}
 _EXAMPLES = {

@@ -11,7 +11,7 @@ import numbers
 import unicodedata
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from tinct.errors import ParameterError
 
@@ -99,6 +99,10 @@ class Or:
 
     parts: tuple[Predicate, ...]
 
+    def __post_init__(self) -> None:
+        if not self.parts:  # it would read like an And without parts, which is true everywhere
+            raise ParameterError.of("parts", "at least one predicate")
+
     def __str__(self) -> str:
         return " or ".join(_grouped(part, (Or,)) for part in self.parts)
 
@@ -127,7 +131,7 @@ def kind_of(value: Literal) -> str:
     return YES_NO if isinstance(value, bool) else TEXT if isinstance(value, str) else NUMBER
 
 
-def literal(value: Any) -> Literal:
+def literal(value: object) -> Literal:
     """A literal in its one form: a finite double, printable text, or a truth value.
 
     >>> literal(65), literal("N"), literal(True)
@@ -150,24 +154,24 @@ def literal(value: Any) -> Literal:
     return number + 0.0  # no negative zero
 
 
-def literals(values: Any, name: str, *, at_least: int = 1, at_most: int = MAX_LIST) -> tuple[Literal, ...]:
+def literals(values: object, name: str, *, at_least: int = 1, at_most: int = MAX_LIST) -> tuple[Literal, ...]:
     """A list of different literals of one kind."""
     if isinstance(values, str | set | frozenset | dict) or not hasattr(values, "__iter__"):
-        raise ParameterError(f"{name} must be a list such as ['N', 'S'], got {values!r:.80}")
+        raise ParameterError.of(name, "a list such as ['N', 'S']", values)
     found = tuple(literal(value) for value in values)
     if not at_least <= len(found) <= at_most:
-        raise ParameterError(f"{name} must have between {at_least} and {at_most:,} entries, got {len(found):,}")
+        raise ParameterError.of(name, f"between {at_least} and {at_most:,} entries long", ..., f", got {len(found):,}")
     if len({kind_of(value) for value in found}) > 1:
-        raise ParameterError(f"{name} must hold only numbers, only texts, or only yes and no, not a mixture")
+        raise ParameterError.of(name, "only numbers, only texts, or only yes and no, not a mixture")
     seen: set[Literal] = set()
     for value in found:
         if value in seen:
-            raise ParameterError(f"{name} must not repeat an entry, got {literal_text(value)} twice")
+            raise ParameterError.of(name, "without repeats", ..., f", got {literal_text(value)} twice")
         seen.add(value)
     return found
 
 
-def require_column(name: Any) -> str:
+def require_column(name: object) -> str:
     """The name of a column, if it can be one."""
     if not isinstance(name, str) or not name:
         raise ParameterError(f"a column must be given by its name, got {name!r:.80}")

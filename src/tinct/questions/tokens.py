@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import Any, NoReturn
+from typing import NoReturn
 
 from tinct.errors import ParameterError
 from tinct.questions.predicates import require_printable
@@ -46,7 +46,7 @@ class Token:
         return "the end" if self.kind == END else f"{self.value[:40]!r}"
 
 
-def tokenize(text: Any) -> list[Token]:
+def tokenize(text: object) -> list[Token]:
     """The tokens of a text, with one for its end.
 
     >>> [token.value for token in tokenize("age >= 65")]
@@ -74,8 +74,8 @@ def _token(group: str, written: str, start: int) -> Token:
     return Token(group, written, start)
 
 
-def fail(text: str, at: int, problem: str) -> NoReturn:
-    """Raise an error that shows the place with a caret.
+def fail(text: str, at: int, problem: str | ParameterError) -> NoReturn:
+    """Raise an error that shows the place with a caret, with the facts of a refusal if there is one.
 
     >>> fail("age >> 65", 5, "expected a value")
     Traceback (most recent call last):
@@ -87,4 +87,9 @@ def fail(text: str, at: int, problem: str) -> NoReturn:
     shown = text[left : at + _WINDOW]
     before, after = ("…" if left else ""), ("…" if at + _WINDOW < len(text) else "")
     caret = " " * (at - left + len(before)) + "^"
-    raise ParameterError(f"{problem} (character {at + 1})\n    {before}{shown}{after}\n    {caret}") from None
+    sentence = f"{problem} (character {at + 1})\n    {before}{shown}{after}\n    {caret}"
+    if isinstance(problem, str):
+        raise ParameterError(sentence) from None
+    raise ParameterError(
+        sentence, parameter=problem.parameter, expected=problem.expected, value=problem.value
+    ) from None

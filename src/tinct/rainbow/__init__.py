@@ -1,18 +1,30 @@
 """Optimal mechanisms for any number of answers, each dataset with an order of preference."""
 
-from tinct.rainbow.boundaries import BestBoundary, balanced_boundary, best_boundary
-from tinct.rainbow.comparison import Comparison, Difference, compare
-from tinct.rainbow.extension import boundary_morphism, depths, extend
-from tinct.rainbow.linear import BestMechanism, Case, Existence, best, optimum_exists
-from tinct.rainbow.rows import at_distance
+from __future__ import annotations
+
+from typing import Any
+
+from tinct.rainbow._best import (
+    BestBoundary,
+    BestMechanism,
+    Case,
+    Existence,
+    balanced_boundary,
+    best,
+    best_boundary,
+    optimum_exists,
+)
+from tinct.rainbow._compare import Difference, MechanismComparison, compare
+from tinct.rainbow._extend import boundary_morphism, depths, extend
+from tinct.rainbow.boundary_rows import at_distance
 
 __all__ = [
     "BestBoundary",
     "BestMechanism",
     "Case",
-    "Comparison",
     "Difference",
     "Existence",
+    "MechanismComparison",
     "at_distance",
     "balanced_boundary",
     "best",
@@ -23,3 +35,12 @@ __all__ = [
     "extend",
     "optimum_exists",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    if name != "Comparison":
+        raise AttributeError(f"module 'tinct.rainbow' has no attribute {name!r}")
+    from warnings import warn
+
+    warn("rainbow.Comparison is now rainbow.MechanismComparison", DeprecationWarning, stacklevel=2)
+    return MechanismComparison

@@ -1,6 +1,7 @@
 """Where rows come from: files, data frames and DuckDB relations, counted by DuckDB (the extra ``data``)."""
 
-from tinct.sources.opening import open  # noqa: A004 # it reads as sources.open
+from tinct.sources._open import DataLike, Frame, open  # noqa: A004 # it reads as sources.open
+from tinct.sources.own_rows import RowSource
 from tinct.sources.source import Source
 
-__all__ = ["Source", "open"]
+__all__ = ["DataLike", "Frame", "RowSource", "Source", "open"]

@@ -1,4 +1,4 @@
-"""The columns of a source: public, and checked before any row is looked at."""
+"""The columns of a source: public, and checked before any row is read."""
 
 from __future__ import annotations
 
@@ -99,7 +99,7 @@ class Schema:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The names, in order."""
+        """The names of the columns, in order."""
         return tuple(self._columns)
 
     def column(self, name: str, use: str) -> Column:
@@ -116,9 +116,41 @@ class Schema:
             raise ParameterError(f"column {name_text(name)} {_WANTED[use]}, but holds {_HELD[column.kind]}")
         return column
 
+    def any_name(self) -> str:
+        """The name of some column that can be read, for counting rows."""
+        found = next((name for name, column in self._columns.items() if column.kind in _ALLOWED[LABEL]), None)
+        if found is None:
+            raise ParameterError("rows cannot be counted: no column holds numbers, text, dates or truth values")
+        return found
+
     def _suggestion(self, name: str) -> str:
         lower = {each.lower(): each for each in reversed(self._columns)}
         near = difflib.get_close_matches(name.lower(), lower, n=1)
         names = ", ".join(name_text(each) for each in list(self._columns)[:_SHOWN])
         more = f" and {len(self._columns) - _SHOWN:,} more" if len(self._columns) > _SHOWN else ""
         return f"{f': did you mean {name_text(lower[near[0]])}?' if near else '.'} The columns are {names}{more}"
+
+
+class OpenSchema(Schema):
+    """The columns of rows that name their own: any name will do, and is missing where a row has no such cell.
+
+    >>> OpenSchema().column("age", NUMBER)
+    Column(name='age', identifier='c0', kind='cell')
+    """
+
+    def __init__(self) -> None:
+        super().__init__(())
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """None: which names the rows have is theirs to know."""
+        return ()
+
+    def any_name(self) -> str:
+        """Any name: JSON lines have no list of columns."""
+        return "row"
+
+    def column(self, name: str, use: str) -> Column:
+        """The column of that name, whatever it is."""
+        self._columns.setdefault(name, Column(name, f"c{len(self._columns)}", CELL))
+        return super().column(name, use)

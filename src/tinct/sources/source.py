@@ -2,24 +2,32 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import TYPE_CHECKING, Any
 
-from tinct.errors import FileError, ParameterError
+import numpy as np
+
+from tinct.errors import ParameterError
 from tinct.questions import parse_predicate
-from tinct.questions.counting import Categories, Condition
+from tinct.questions.counts import EVERYBODY, Categories, Condition, Counts, GroupCounts
 from tinct.questions.predicates import PREDICATES, literals, require_column
-from tinct.questions.words import Question
-from tinct.sources.statements import Plan, Statement
-from tinct.sources.tables import counts_of, group_counts_of
+from tinct.questions.questions import Question
+from tinct.sources.counting_sql import CountingPlan, Statement
+from tinct.sources.duckdb_engine import pyarrow
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Iterator, Sequence
     from types import TracebackType
 
-    from tinct.questions.counting import Counts, GroupCounts
+    from numpy.typing import NDArray
+
+    from tinct.questions.counts import Counted
     from tinct.questions.predicates import Predicate
-    from tinct.sources.columns import Column, Schema
-    from tinct.sources.engine import Engine
+    from tinct.sources.columns import Schema
+    from tinct.sources.duckdb_engine import Engine
+
+    Table = NDArray[np.int64]
+
 
 MAX_GROUPS = 100_000
 
@@ -32,12 +40,12 @@ class Source:
     """
 
     def __init__(
-        self, engine: Engine, schema: Schema, scan: Callable[[list[Column]], str], rules: tuple[str, ...] = ()
+        self, engine: Engine, schema: Schema, rules: tuple[str, ...] = (), *, place: str | None = None
     ) -> None:
+        self._place = place
         self.rules = rules  # how the rows are read, one sentence each; public
         self._engine = engine
         self._schema = schema
-        self._scan = scan
 
     @property
     def name(self) -> str:
@@ -45,22 +53,39 @@ class Source:
         return self._engine.name
 
     @property
+    def place(self) -> str:
+        """The full path of a file, by which one data set is told from another; otherwise the name. Public."""
+        return self._place or self.name
+
+    @property
     def columns(self) -> tuple[str, ...]:
-        """The names of the columns; public."""
+        """The names of the columns; public. JSON lines have no list of them, so there it is empty."""
         return self._schema.names
 
-    def require_rows(self) -> None:
-        """Refuse a source without columns or without a single row."""
-        if not self.columns:
-            raise FileError(f"{self.name}: there are no columns")
-        if not self._engine.rows(f"SELECT 1 FROM {self._scan([])} LIMIT 1"):  # noqa: S608 # a scan has no foreign text
-            raise FileError(f"{self.name}: there are column names but no rows")
-
-    def check(self, what: Any, *, where: Any = None, unit: str | None = None, by: str | None = None) -> None:
+    def check(
+        self,
+        what: Question | Counted,
+        *,
+        where: str | Predicate | None = None,
+        unit: str | None = None,
+        by: str | None = None,
+    ) -> None:
         """Refuse what the columns cannot answer, without looking at a row."""
         Statement(_plan(what, where, unit, by, None), self._schema)
 
-    def count(self, what: Any, *, where: str | Predicate | None = None, unit: str | None = None) -> Counts:
+    def count_people(self, unit: str | None = None) -> int:
+        """How many rows there are, or how many persons have a name in ``unit``: for the owner, who makes it public."""
+        return self.count(EVERYBODY, unit=unit).rows
+
+    def count_classes(self, column: str, names: Sequence[str], unit: str | None = None) -> dict[str, int]:
+        """How many people have which of a few values in a column, the first listed if one has several; as above."""
+        counts = self.count_by(EVERYBODY, column, unit=unit, groups=tuple(names), listed=True)
+        people = (counts.classes.sum(axis=1) + counts.missing).tolist()
+        return dict(zip(names, map(int, people), strict=True))
+
+    def count(
+        self, what: Question | Counted, *, where: str | Predicate | None = None, unit: str | None = None
+    ) -> Counts:
         """How many rows are in each class of a question.
 
         Args:
@@ -70,16 +95,16 @@ class Source:
         """
         plan = _plan(what, where, unit, None, None)
         statement = Statement(plan, self._schema)
-        return counts_of(plan, self._engine.rows(statement.text(self._scan(statement.columns))))
+        return counts_of(plan, self._engine.rows(statement))
 
     def count_by(
         self,
-        what: Any,
+        what: Question | Counted,
         by: str,
         *,
         where: str | Predicate | None = None,
         unit: str | None = None,
-        groups: Any = None,
+        groups: Sequence[str] | None = None,
         listed: bool = False,
     ) -> GroupCounts:
         """The same for each value of the column ``by``, in one pass; rows without a value there are in no group.
@@ -96,7 +121,28 @@ class Source:
         """
         plan = _plan(what, where, unit, require_column(by), groups, listed=listed)
         statement = Statement(plan, self._schema)
-        return group_counts_of(plan, self._engine.arrays(statement.text(self._scan(statement.columns))))
+        return group_counts_of(plan, self._engine.arrays(statement))
+
+    def group_batches(
+        self,
+        what: Question | Counted,
+        by: str,
+        *,
+        where: str | Predicate | None = None,
+        unit: str | None = None,
+        groups: Sequence[str] | None = None,
+    ) -> Iterator[GroupCounts]:
+        """The counts of ``count_by`` in batches of at most 100,000 groups, for more groups than memory holds.
+
+        Groups that were found come in the order of their text, over all batches; those given come in their own order,
+        in one batch. ``rows`` is of the batch: rows in no group are counted with the last one, and there is at least
+        one, so that the sum over all batches is the number of rows.
+        """
+        plan = _plan(what, where, unit, require_column(by), groups)
+        statement = Statement(plan, self._schema)  # refused now, not when the first batch is asked for
+        if plan.groups is not None:
+            return iter([group_counts_of(plan, self._engine.arrays(statement))])
+        return batches_of(plan, self._engine.batches(statement, MAX_GROUPS), MAX_GROUPS)
 
     def close(self) -> None:
         """Let go of the file."""
@@ -111,10 +157,18 @@ class Source:
         self.close()
 
     def __repr__(self) -> str:
-        return f"<Source: {self.name}, {len(self.columns):,} columns>"
+        return f"<Source: {self.name}, {f'{len(self.columns):,} columns' if self.columns else 'any columns'}>"
 
 
-def _plan(what: Any, where: Any, unit: Any, by: Any, groups: Any, *, listed: bool = False) -> Plan:
+def _plan(
+    what: Question | Counted,
+    where: str | Predicate | None,
+    unit: str | None,
+    by: str | None,
+    groups: Sequence[str] | None,
+    *,
+    listed: bool = False,
+) -> CountingPlan:
     counted = what.counted if isinstance(what, Question) else what
     if not isinstance(counted, Condition | Categories):
         raise ParameterError(f"what must be a question, got {type(what).__name__}")
@@ -125,8 +179,104 @@ def _plan(what: Any, where: Any, unit: Any, by: Any, groups: Any, *, listed: boo
     for name in (unit, by):
         if name is not None:
             require_column(name)
-    if groups is not None:
-        groups = literals(groups, "groups", at_most=MAX_GROUPS)
-        if not isinstance(groups[0], str):
-            raise ParameterError("groups must be named by their text, such as ['N', 'S'] or ['1', '2']")
-    return Plan(counted, where, unit, by, groups, listed)
+    names = None if groups is None else literals(groups, "groups", at_most=MAX_GROUPS)
+    texts = None if names is None else tuple(name for name in names if isinstance(name, str))
+    if texts != names:
+        raise ParameterError("groups must be named by their text, such as ['N', 'S'] or ['1', '2']")
+    return CountingPlan(counted, where, unit, by, texts, listed)
+
+
+def counts_of(plan: CountingPlan, found: list[tuple[Any, ...]]) -> Counts:
+    """The counts of all rows; see ``Statement.text`` for what is found."""
+    if isinstance(plan.what, Condition):
+        ((many, inside, valid, true),) = found
+        return Counts(many, (true, valid - true), inside - valid)
+    rows = missing = 0
+    classes = [0] * plan.what.size
+    for inside, place, many in found:
+        rows += many
+        if inside and place is None:
+            missing += many
+        elif inside:
+            classes[place] += many
+    return Counts(rows, tuple(classes), missing)
+
+
+def group_counts_of(plan: CountingPlan, found: dict[str, Any]) -> GroupCounts:
+    """The counts of each group, in the order of the plan if it names them, else in the order of their text."""
+    labels, table = (_of_condition if isinstance(plan.what, Condition) else _of_categories)(plan, found)
+    if plan.groups is not None:
+        table = _in_order(table, labels, plan.groups)
+        labels = plan.groups
+    return GroupCounts(int(np.asarray(found["many"], np.int64).sum()), labels, table[:, 1:], table[:, 0])
+
+
+def batches_of(plan: CountingPlan, found: Iterator[Any], size: int) -> Iterator[GroupCounts]:
+    """The counts of groups in their order, from Arrow batches of any size, ``size`` groups at a time.
+
+    With categories a group has several rows. The last one at hand may go on in the next batch, so it waits for that.
+    """
+    arrow = pyarrow()
+    waiting, begun = None, False
+    for batch in found:
+        table = arrow.Table.from_batches([batch])
+        waiting = table if waiting is None else arrow.concat_tables([waiting, table])
+        cuts = _cuts(waiting, size)
+        for begin, end in itertools.pairwise(cuts):
+            begun = True
+            yield group_counts_of(plan, _part(waiting, begin, end))
+        waiting = waiting.slice(cuts[-1])
+    if waiting is not None and len(waiting):
+        begun = True
+        yield group_counts_of(plan, _part(waiting, 0, len(waiting)))
+    if not begun:
+        yield GroupCounts(0, (), np.zeros((0, plan.what.size), np.int64), np.zeros(0, np.int64))
+
+
+def _cuts(table: Any, size: int) -> list[int]:
+    """Where every so many groups begin; the last such place leaves between one and ``size`` groups behind it."""
+    labels = table.column("label").to_numpy()
+    fresh = np.ones(len(labels), bool)
+    fresh[1:] = labels[1:] != labels[:-1]
+    return np.flatnonzero(fresh)[::size].tolist() or [0]
+
+
+def _part(table: Any, begin: int, end: int) -> dict[str, Any]:
+    """Some rows of a table as arrays like those of the engine."""
+    part = table.slice(begin, end - begin)
+    return {name: _masked(part.column(name)) for name in table.column_names}
+
+
+def _masked(column: Any) -> Any:
+    absent = column.is_null().to_numpy()
+    if absent.any() and column.type != pyarrow().string():
+        column = column.fill_null(0)
+    return np.ma.MaskedArray(column.to_numpy(), absent)
+
+
+def _of_condition(_: CountingPlan, found: dict[str, Any]) -> tuple[tuple[str, ...], Table]:
+    """The labels, and for each the numbers of missing, true and false."""
+    inside = ~np.ma.getmaskarray(found["label"])
+    many, valid, true = (np.asarray(found[name], np.int64)[inside] for name in ("many", "valid", "true"))
+    return tuple(np.ma.getdata(found["label"])[inside].tolist()), np.column_stack([many - valid, true, valid - true])
+
+
+def _of_categories(plan: CountingPlan, found: dict[str, Any]) -> tuple[tuple[str, ...], Table]:
+    """The labels, and for each the number of missing and of each class. Equal labels stand together."""
+    inside = ~np.ma.getmaskarray(found["label"])
+    values = np.ma.getdata(found["label"])[inside]
+    fresh = np.ones(len(values), bool)
+    fresh[1:] = values[1:] != values[:-1]
+    table = np.zeros((int(fresh.sum()), plan.what.size + 1), np.int64)
+    places = np.ma.filled(np.ma.asarray(found["class"])[inside], -1).astype(np.intp) + 1  # a person without has −1
+    np.add.at(table, (np.cumsum(fresh) - 1, places), np.asarray(found["many"], np.int64)[inside])
+    return tuple(values[fresh].tolist()), table
+
+
+def _in_order(table: Table, labels: tuple[str, ...], groups: tuple[str, ...]) -> Table:
+    at = {label: row for row, label in enumerate(labels)}
+    ordered = np.zeros((len(groups), table.shape[1]), np.int64)
+    for row, label in enumerate(groups):
+        if label in at:
+            ordered[row] = table[at[label]]
+    return ordered

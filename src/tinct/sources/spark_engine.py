@@ -92,7 +92,7 @@ def require_frame(frame: Any, name: str) -> Any:
     return frame
 
 
-def is_frame(given: Any) -> bool:
+def is_frame(given: object) -> bool:
     """Whether this is a Spark DataFrame, without importing Spark to find out."""
     return type(given).__module__.split(".")[0] == "pyspark" and type(given).__name__ == "DataFrame"
 
@@ -102,14 +102,13 @@ def guarded(what: str, action: Callable[[], Result]) -> Result:
 
     ``what`` says in public words what was being done.
     """
-    from py4j.protocol import Py4JError  # type: ignore[import-untyped, unused-ignore] # it has no types
-    from pyspark.errors import PySparkException
-
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", FutureWarning)  # of pandas versions, as above
             return action()
-    except (PySparkException, Py4JError) as error:
+    except TinctError:
+        raise
+    except Exception as error:  # Spark's, Py4J's, Arrow's, or of a cell that Python cannot decode: each may quote one
         reason = _reason(error)
     # raised out here, so that Spark's error, which may quote a cell, is not even its context
     raise TinctError(f"{what}: {reason}")

@@ -3,14 +3,14 @@
 Nothing here imports Spark before it is used. Results equal those of one machine; docs/scale.md says when to use which.
 """
 
-from tinct.spark.analysing import estimate, tally
-from tinct.spark.answering import GroupAnswers, ask_groups
-from tinct.spark.collecting import privatize
-from tinct.spark.distances import boundary_distance
-from tinct.spark.extension import Extension, extend
-from tinct.spark.propagation import Round
-from tinct.spark.starting import session
-from tinct.spark.tables import read_graph_frames, to_frames, write_graph_frames
+from tinct.spark._ask_groups import GroupAnswers, ask_groups
+from tinct.spark._boundary_distance import boundary_distance
+from tinct.spark._estimate import estimate, tally
+from tinct.spark._extend import Extension, extend
+from tinct.spark._privatize import privatize
+from tinct.spark._session import session
+from tinct.spark.fixed_point import Round
+from tinct.spark.graph_parquet import read_graph_frames, to_frames, write_graph_frames
 
 __all__ = [
     "Extension",

@@ -6,22 +6,23 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from tinct.errors import FileError
-from tinct.sources.spark import open_frame
+from tinct.sources.spark_frames import open_frame
 from tinct.spark import publishing
-from tinct.spark.analysing import estimate
-from tinct.spark.answering import ask_groups
-from tinct.spark.collecting import REPORT, privatize
-from tinct.spark.extension import extend
-from tinct.spark.starting import session
-from tinct.spark.tables import read_graph_frames
+from tinct.spark._ask_groups import ask_groups
+from tinct.spark._estimate import estimate
+from tinct.spark._extend import extend
+from tinct.spark._privatize import REPORT, privatize
+from tinct.spark._session import session
+from tinct.spark.graph_parquet import read_graph_frames
+from tinct.spark.parquet_rows import read_rows
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from tinct.local import LocalMechanism
-    from tinct.local.estimates import Estimate
-    from tinct.sources.spark import SparkSource
-    from tinct.spark.propagation import Round
+    from tinct.local._estimate import Estimate
+    from tinct.sources.spark_frames import SparkSource
+    from tinct.spark.fixed_point import Round
 
 
 _OTHER_FORMATS = (".csv", ".tsv", ".jsonl", ".ndjson", ".json")
@@ -38,7 +39,7 @@ class ExtendedFile:
 
 def open_parquet(path: str, *, master: str | None = None) -> SparkSource:
     """The rows of a Parquet file or folder as a source for ``ask``; other formats are read on one machine."""
-    return open_frame(_rows(path, master))
+    return open_frame(_rows(path, master), path)
 
 
 def ask_groups_files(source: str, question: str, *, target: str, master: str | None = None, **options: Any) -> Any:
@@ -46,7 +47,7 @@ def ask_groups_files(source: str, question: str, *, target: str, master: str | N
 
     The options are those of ``ask_groups``, whose result this returns.
     """
-    return ask_groups(_rows(source, master), question, path=target, **options)
+    return ask_groups(open_parquet(source, master=master), question, path=target, **options)
 
 
 def privatize_files(
@@ -109,5 +110,7 @@ def extend_files(
 
 def _rows(path: str, master: str | None) -> Any:
     if path.lower().endswith(_OTHER_FORMATS):
-        raise FileError(f"{path}: Spark reads Parquet files and folders here; without --engine spark, CSV is read too")
-    return publishing.read(session(master), path)
+        raise FileError(
+            "Spark reads Parquet files and folders here; without --engine spark, CSV is read too", path=path
+        )
+    return read_rows(session(master), path)

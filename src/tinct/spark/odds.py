@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from tinct._kernels.propagate import HIGHEST
+from tinct._kernels.propagation import HIGHEST
 from tinct.privacy.differential import TINY
 
 INFINITE = float("inf")

@@ -1,4 +1,4 @@
-"""Publishing: a random result is computed into a hidden folder, checked, and renamed into place, once and in full.
+"""Publishing: a random result is computed into a private folder, checked, and renamed into place, once and in full.
 
 Spark may run a task several times, and a frame that is not stored is computed anew by every action. For a result that
 was drawn, that means other draws. So nothing drawn is ever handed out before it is stored: what exists at the target
@@ -34,31 +34,55 @@ def publish(frame: Any, path: str, *, check: Callable[[Any], None] | None = None
 
 def publish_together(frames: Mapping[str, Any], *, check: Callable[[Any], None] | None = None) -> None:
     """Store several frames, each under its path, as ``publish`` does; none gets its name before all are stored."""
-    session = next(iter(frames.values())).sparkSession
+    session, own = next(iter(frames.values())).sparkSession, token()
     for path in frames:
         require_free(session, path)
-    staged = {path: _staging(path) for path in frames}
     try:
         for path, frame in frames.items():
-            _store(session, frame, path, staged[path], check)
-        for path, staging in staged.items():
-            guarded(f"publishing {path}", partial(_rename, session, staging, path))
+            stage(frame, path, own)
+            if check is not None:
+                staged = _content(path, own)
+                check(guarded(f"writing {path}", partial(session.read.parquet, staged)))
+        for path in frames:
+            reveal(session, path, own)
     except BaseException:  # Ctrl-C too must leave nothing behind
-        for staging in staged.values():
-            with suppress(Exception):
-                _Folder(session, staging).delete()
+        for path in frames:
+            discard(session, path, own)
         raise
 
 
-def _staging(path: str) -> str:
+def stage(frame: Any, path: str, own: str) -> None:
+    """Compute a frame into a private folder next to ``path``, whose name has ``own`` in it: nobody else may enter."""
+    session = frame.sparkSession
+    guarded(f"writing {path}", lambda: _Folder(session, _staging(path, own)).make_private())
+    guarded(f"writing {path}", lambda: frame.write.mode("errorifexists").parquet(_content(path, own)))
+
+
+def is_staged(session: Any, path: str, own: str) -> bool:
+    """Whether a whole result stands in the private folder."""
+    done = posixpath.join(_content(path, own), "_SUCCESS")
+    return guarded(f"looking for {path}", lambda: _Folder(session, done).exists())
+
+
+def reveal(session: Any, path: str, own: str) -> None:
+    """Give what was staged its name, and take the private folder away."""
+    guarded(f"publishing {path}", partial(_rename, session, _content(path, own), path))
+    discard(session, path, own)
+
+
+def discard(session: Any, path: str, own: str) -> None:
+    """Take a private folder away, with whatever is in it."""
+    with suppress(Exception):
+        _Folder(session, _staging(path, own)).delete()
+
+
+def _staging(path: str, own: str) -> str:
     parent, name = posixpath.split(path.rstrip("/"))
-    return posixpath.join(parent, f".{name}.{token()}.part")
+    return posixpath.join(parent, f".{name}.{own}.part")
 
 
-def _store(session: Any, frame: Any, path: str, staging: str, check: Callable[[Any], None] | None) -> None:
-    guarded(f"writing {path}", lambda: frame.write.mode("errorifexists").parquet(staging))
-    if check is not None:
-        check(guarded(f"writing {path}", lambda: session.read.parquet(staging)))
+def _content(path: str, own: str) -> str:
+    return posixpath.join(_staging(path, own), "rows")
 
 
 def read(session: Any, path: str) -> Any:
@@ -76,9 +100,9 @@ def require_free(session: Any, path: Any) -> None:
     if not isinstance(path, str) or not posixpath.basename(path.rstrip("/")):
         raise ParameterError(f"path must be text, the name of a folder to make, got {path!r:.80}")
     if exists(session, path):
-        raise FileError(f"{path}: this exists already, and what is published is not replaced: choose another path")
+        raise FileError("this exists already, and what is published is not replaced: choose another path", path=path)
     if not guarded(f"looking for {path}", lambda: _Folder(session, path).has_parent()):
-        raise FileError(f"{path}: there is no folder {posixpath.dirname(path.rstrip('/'))!r}")
+        raise FileError(f"there is no folder {posixpath.dirname(path.rstrip('/'))!r}", path=path)
 
 
 class _Folder:
@@ -88,6 +112,7 @@ class _Folder:
         hadoop = session.sparkContext._jvm.org.apache.hadoop.fs
         configuration = session.sparkContext._jsc.hadoopConfiguration()
         self._path = hadoop.Path(path)
+        self._only_me = hadoop.permission.FsPermission("700")
         self._system = self._path.getFileSystem(configuration)
 
     def exists(self) -> bool:
@@ -95,6 +120,11 @@ class _Folder:
 
     def has_parent(self) -> bool:
         return bool(self._system.exists(self.qualified.getParent()))
+
+    def make_private(self) -> None:
+        """Make the folder for this account alone; on file systems without permissions it is as open as they are."""
+        self._system.mkdirs(self._path)
+        self._system.setPermission(self._path, self._only_me)
 
     def delete(self) -> None:
         self._system.delete(self._path, True)

@@ -14,6 +14,7 @@ from werkzeug.exceptions import HTTPException
 from tinct.errors import TinctError
 from tinct.studio import parts
 from tinct.studio.guard import Guard
+from tinct.studio.opening import Tickets
 from tinct.studio.pages import PAGES, Page
 from tinct.studio.workshop import Workshop
 
@@ -41,7 +42,7 @@ _INDEX = f"""<!DOCTYPE html>
 _MALFORMED = (TypeError, ValueError, LookupError, AttributeError, ArithmeticError, RecursionError)
 
 
-def build(token: str, port: int, ledger: str | None = None) -> Guard:
+def build(token: str, port: int, ledger: str | None = None, tickets: Tickets | None = None) -> Guard:
     """The guarded studio, ready to be served on a port of this machine."""
     workshop = Workshop(ledger)
     prefix = f"/{token}/"
@@ -72,6 +73,7 @@ def build(token: str, port: int, ledger: str | None = None) -> Guard:
         pages=("", *PAGES),
         work=lambda output: output in app.callback_map,
         inline=app.csp_hashes(),
+        redeem=(tickets or Tickets()).redeem,
     )
 
 

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from tinct.mechanism.by_distance import DistanceLine
     from tinct.studio.palette import Theme
-    from tinct.studio.summary import Line
 
 LEAST_SHOWN = 1e-12
 _FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, sans-serif"
@@ -64,7 +64,7 @@ def empty(theme: Theme, sentence: str) -> dict[str, Any]:
     return chart([], theme, "", "", xaxis=hidden, yaxis=hidden, annotations=[note], showlegend=False)
 
 
-def errors_by_distance(found: list[Line], theme: Theme) -> dict[str, Any]:
+def errors_by_distance(found: list[DistanceLine], theme: Theme) -> dict[str, Any]:
     """The probability of a wrong answer against the distance to the boundary, with the baselines."""
     inside = [line for line in found if line.distance >= 0]
     if not inside:
@@ -76,7 +76,7 @@ def errors_by_distance(found: list[Line], theme: Theme) -> dict[str, Any]:
         traces.append(
             _curve(worst, name, theme.hues[_OTHERS[number % len(_OTHERS)]], dash=_DASHES[number % len(_DASHES)])
         )
-    curves = [(color, {line.distance: line.worst_error for line in inside if line.color == color}) for color in colors]
+    curves = [(color, {line.distance: line.wrong for line in inside if line.color == color}) for color in colors]
     if len(colors) > 1 and all(curve == curves[0][1] for _, curve in curves):
         curves = [("", curves[0][1])]
     by_answer = not any(isinstance(color, tuple) for color in colors)  # orders may share their best answer
@@ -101,12 +101,12 @@ def plain(color: Any) -> str:
     return " > ".join(map(str, color)) if isinstance(color, tuple) else str(color)
 
 
-def _is_deep(inside: list[Line]) -> bool:
-    shown = [line.worst_error for line in inside if line.worst_error > LEAST_SHOWN]
+def _is_deep(inside: list[DistanceLine]) -> bool:
+    shown = [line.wrong for line in inside if line.wrong > LEAST_SHOWN]
     return bool(shown) and min(shown) < 1e-6
 
 
-def _worst(inside: list[Line], error: Any) -> dict[int, float]:
+def _worst(inside: list[DistanceLine], error: Any) -> dict[int, float]:
     found: dict[int, float] = {}
     for line in inside:
         found[line.distance] = max(found.get(line.distance, 0.0), error(line))
@@ -144,7 +144,7 @@ def _zero_note(step: int, theme: Theme) -> dict[str, Any]:
     }
 
 
-def line_view(found: list[Line], outputs: Sequence[Any], theme: Theme) -> dict[str, Any]:
+def line_view(found: list[DistanceLine], outputs: Sequence[Any], theme: Theme) -> dict[str, Any]:
     """All datasets as a line: the first answer's on the left of the boundary, the second's on the right."""
     inside = [line for line in found if line.distance >= 0] or found
     colors = list(dict.fromkeys(line.color for line in inside))
@@ -164,7 +164,7 @@ def line_view(found: list[Line], outputs: Sequence[Any], theme: Theme) -> dict[s
     )  # fmt: skip
 
 
-def _stack_by_rank(inside: list[Line], outputs: Sequence[Any], theme: Theme) -> dict[str, Any]:
+def _stack_by_rank(inside: list[DistanceLine], outputs: Sequence[Any], theme: Theme) -> dict[str, Any]:
     color = inside[0].color
     order = color if isinstance(color, tuple) else tuple(outputs)
     mine = [line for line in inside if line.color == color][:_MOST_STEPS]

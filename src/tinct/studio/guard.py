@@ -55,6 +55,7 @@ class Guard:
         pages: The paths of the pages, without the token.
         work: Whether a name of outputs belongs to work that the pages know.
         inline: Hashes of the scripts that stand in the page itself, for the content security policy.
+        redeem: Whether a text is a ticket that is still good, and from then on is not.
     """
 
     def __init__(
@@ -66,8 +67,9 @@ class Guard:
         pages: Collection[str],
         work: Callable[[str], bool],
         inline: Collection[str] = (),
+        redeem: Callable[[str], bool] = lambda _: False,
     ) -> None:
-        self._inner, self._token, self._hosts = inner, token, frozenset(hosts)
+        self._inner, self._token, self._hosts, self._redeem = inner, token, frozenset(hosts), redeem
         self._pages, self._work = frozenset(pages), work
         self._headers = security_headers(inline)
 
@@ -103,15 +105,19 @@ class Guard:
         return self._refused_path(environ, method) or (self._refused_work(environ) if method == "POST" else None)
 
     def _is_entrance(self, environ: Environ) -> bool:
-        """Whether this is the printed address, which leads on to the pages."""
+        """Whether this is the printed address, or the browser's first visit with a ticket: both lead to the pages."""
         if environ.get("PATH_INFO") != "/" or environ.get("REQUEST_METHOD") != "GET":
             return False
+        if environ.get("HTTP_HOST") not in self._hosts or environ.get("HTTP_UPGRADE"):
+            return False
         try:
-            given = parse_qs(environ.get("QUERY_STRING", ""), max_num_fields=5).get("token", [""])
+            given = parse_qs(environ.get("QUERY_STRING", ""), max_num_fields=5)
         except ValueError:  # more fields than any address of ours has
             return False
-        fine = environ.get("HTTP_HOST") in self._hosts and not environ.get("HTTP_UPGRADE")
-        return fine and len(given) == 1 and self._is_token(given[0])
+        tokens, tickets = given.get("token", []), given.get("ticket", [])
+        if len(tokens) + len(tickets) != 1:
+            return False
+        return self._is_token(tokens[0]) if tokens else self._redeem(tickets[0])
 
     def _is_token(self, given: str) -> bool:
         return hmac.compare_digest(given.encode("utf-8", "replace"), self._token.encode())

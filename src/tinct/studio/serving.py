@@ -10,6 +10,7 @@ from werkzeug.serving import BaseWSGIServer, WSGIRequestHandler, make_server
 
 from tinct.errors import ParameterError
 from tinct.exact.sampler import token as new_token
+from tinct.studio.opening import Opening, Tickets
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -48,12 +49,17 @@ class Studio:
         self._server = _listen(port)
         from tinct.studio.application import build
 
-        self._server.app = build(self._token, self._server.port, ledger)
+        self._tickets = Tickets()
+        self._server.app = build(self._token, self._server.port, ledger, self._tickets)
 
     @property
     def url(self) -> str:
         """The address to open, with the token."""
         return f"http://{HOST}:{self._server.port}/?token={self._token}"
+
+    def opening(self) -> Opening:
+        """A way to open the page in the browser that shows the token to nobody."""
+        return Opening(f"http://{HOST}:{self._server.port}/", self._tickets)
 
     def serve(self, ready: Callable[[str], None] | None = None) -> None:
         """Answer requests until interrupted; ``ready`` is called with the address once it can be opened."""

@@ -106,12 +106,8 @@ def parsed(upload: Upload, read: Callable[[Path], Any]) -> Any:
         try:
             return read(path)
         except TinctError as error:
-            raise type_of(error)(str(error).replace(str(path), upload.name)) from None
-
-
-def type_of(error: TinctError) -> type[TinctError]:
-    """The kind of an error to raise again with another text."""
-    return FileError if isinstance(error, FileError) else ParameterError
+            error.path = upload.name
+            raise
 
 
 def written(name: str, write: Callable[[Path], None]) -> str:

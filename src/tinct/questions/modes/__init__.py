@@ -4,13 +4,15 @@ One person joins or leaves: permute-and-flip, which no private rule improves on.
 on the margins to the top, certified in integers; where there is none, permute-and-flip with half the budget.
 """
 
-from tinct.questions.modes.design import ModeMechanism, mode_mechanism
+from tinct.questions.modes.mode_certificate import ModeCertificate
+from tinct.questions.modes.mode_design import ModeMechanism, mode_mechanism
+from tinct.questions.modes.mode_table import ModeTable
 from tinct.questions.modes.permute_and_flip import PermuteAndFlip
-from tinct.questions.modes.table import ModeTable
 from tinct.questions.modes.truths import Exponential
 
 __all__ = [
     "Exponential",
+    "ModeCertificate",
     "ModeMechanism",
     "ModeTable",
     "PermuteAndFlip",

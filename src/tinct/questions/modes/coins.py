@@ -11,8 +11,8 @@ from fractions import Fraction
 from math import isqrt
 from typing import TYPE_CHECKING
 
-from tinct.exact.growth import growth_below
-from tinct.privacy.amounts import Amount
+from tinct.numbers.amounts import Amount
+from tinct.numbers.bounds import growth_below
 
 if TYPE_CHECKING:
     from collections.abc import Callable

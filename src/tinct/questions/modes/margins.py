@@ -7,6 +7,7 @@ or more are one and the same, and finitely many states serve every number of peo
 from __future__ import annotations
 
 import math
+import operator
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations, combinations_with_replacement, product
@@ -14,12 +15,15 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from tinct.errors import ParameterError
+
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from numpy.typing import NDArray
 
     Whole = NDArray[np.int64]
+
 
 _LARGEST_RANK = 2**56  # leaves room for images just outside the states, which a 64-bit rank must still tell apart
 
@@ -212,3 +216,33 @@ def _partitions(total: int, parts: int, largest: int) -> Iterator[tuple[int, ...
         return
     for first in range(min(total, largest), -(-total // parts) - 1, -1):
         yield from ((first, *rest) for rest in _partitions(total - first, parts - 1, first))
+
+
+def require_counts(counts: Iterable[int], k: int) -> list[int]:
+    """The counts of k categories as whole numbers, or a refusal that does not say what they are."""
+    law = f"counts must be {k} whole numbers, none negative"
+    try:
+        given = list(counts)
+        whole = [operator.index(count) for count in given if not isinstance(count, bool)]
+    except TypeError:
+        raise ParameterError(law) from None
+    if len(given) != k or len(whole) != k or not all(count >= 0 for count in whole):
+        raise ParameterError(law)
+    return whole
+
+
+def require_categories(k: object) -> int:
+    """The number of categories, at least two."""
+    if isinstance(k, bool) or not hasattr(k, "__index__") or not operator.index(k) >= 2:
+        raise ParameterError.of("k", "a whole number of at least 2 categories", k)
+    return operator.index(k)
+
+
+def margins_to_top(counts: Sequence[int]) -> list[int]:
+    """How far each category is behind the largest.
+
+    >>> margins_to_top([3, 5, 0])
+    [2, 0, 5]
+    """
+    top = max(counts)
+    return [top - count for count in counts]

@@ -10,15 +10,15 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from tinct.errors import ParameterError
 from tinct.questions.modes.coins import BLOCK, power_coin
-from tinct.questions.modes.counts import margins_to_top, require_categories, require_counts
+from tinct.questions.modes.margins import margins_to_top, require_categories, require_counts
 from tinct.questions.modes.truths import Exponential, power, require_margin
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
     from tinct.questions.modes.truths import Baseline
 
@@ -53,12 +53,14 @@ class PermuteAndFlip:
 
     @property
     def method(self) -> str:
-        """What this is, in public words."""
+        """The mechanism in public words."""
         if self.neighbors == "add-remove":
-            return "permute-and-flip: no private rule is as truthful everywhere and more so somewhere"
-        return "permute-and-flip with half the budget for each of the two counts that a change touches"
+            return (
+                "permute-and-flip: no private mechanism is right at least as often everywhere and more often somewhere"
+            )
+        return "permute-and-flip, with half of ε for each of the two counts that one person can change"
 
-    def draw(self, counts: Any, below: Below, *, block: int = BLOCK) -> int:
+    def draw(self, counts: Iterable[int], below: Below, *, block: int = BLOCK) -> int:
         """The position of one category, drawn exactly: ``below(n)`` must be uniform in [0, n).
 
         All coins are flipped whatever the counts, so the number of draws does not depend on them.
@@ -68,7 +70,7 @@ class PermuteAndFlip:
         accepted = [power_coin(self.q, margins[category], below, block=block) for category in order]
         return order[accepted.index(True)]  # the coin of a largest category always shows heads
 
-    def probabilities(self, counts: Any) -> tuple[Fraction, ...]:
+    def probabilities(self, counts: Iterable[int]) -> tuple[Fraction, ...]:
         """The exact probability of each category, for few categories and small counts.
 
         Give every category a uniform time in [0, 1]: category j is taken if its coin shows heads and no earlier one's

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import operator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from tinct.errors import ParameterError
 
@@ -40,10 +40,10 @@ class Exponential:
         return 1.0 / (1.0 + (self.k - 1) * power(self.q, require_margin(margin)))
 
 
-def require_margin(margin: Any) -> int:
+def require_margin(margin: object) -> int:
     """A margin of at least one person."""
     if isinstance(margin, bool) or not hasattr(margin, "__index__") or not operator.index(margin) >= 1:
-        raise ParameterError(f"a margin must be a whole number of at least 1, got {margin!r:.80}")
+        raise ParameterError.of("margin", "a whole number of at least 1", margin)
     return operator.index(margin)
 
 

@@ -10,8 +10,8 @@ from dash import Input, Output, html
 
 from tinct._files import json_text
 from tinct.errors import ParameterError, TinctError
-from tinct.ledger import history
-from tinct.ledger.amounts import exact_text
+from tinct.ledger import contents
+from tinct.ledger.costs import exact_text
 from tinct.studio import charts, parts
 from tinct.studio.budget.books import Books, opened
 from tinct.studio.downloads import download, sheet
@@ -107,8 +107,8 @@ def saved(kind: str, workshop: Workshop) -> dict[str, Any]:
         raise ParameterError(_NONE)
     entries = opened(workshop.ledger).entries
     if kind == "json":
-        return download("history.json", json_text(history.document(entries)))
-    return sheet("history.csv", history.COLUMNS, [history.cells(entry) for entry in entries])
+        return download("history.json", json_text(contents.document(entries)))
+    return sheet("history.csv", contents.COLUMNS, [contents.cells(entry) for entry in entries])
 
 
 def _account(account: Account) -> Any:

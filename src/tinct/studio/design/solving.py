@@ -7,14 +7,13 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 import tinct
-from tinct import rainbow
+from tinct import baselines, rainbow
 from tinct.errors import NotExtendable, ParameterError, TinctError
-from tinct.graphs import Budget
 from tinct.graphs.boundary import smallest_hitting_set
 from tinct.privacy import Privacy
 
 if TYPE_CHECKING:
-    from tinct.binary.by_distance import Frontier
+    from tinct.binary import Frontier
     from tinct.graphs import DatasetGraph
     from tinct.mechanism import Mechanism
     from tinct.studio.design.state import DesignState
@@ -119,19 +118,8 @@ def starting_values(scene: Scene) -> dict[int, float]:
     return {at: 0.5 + int((mechanism.probability(vertex, first) - 0.5) * 1000) / 1000 for at, vertex in chosen.items()}
 
 
-def least_budget(scene: Scene) -> Privacy | None:
-    """The smallest (ε, δ) on any edge, which has to hold for everybody; None if an edge has another kind of privacy."""
-    if isinstance(scene.privacy, Privacy):
-        return scene.privacy
-    pairs = Budget(scene.graph, scene.privacy).distinct()
-    budgets = [pair for pair in pairs if isinstance(pair, Privacy)]
-    if len(budgets) < len(pairs) or not budgets:
-        return None
-    return Privacy(min(pair.epsilon for pair in budgets), min(pair.delta for pair in budgets))
-
-
 def _with_orders(scene: Scene) -> Mechanism:
-    least = least_budget(scene)
+    least = baselines.smallest_budget(scene.graph, scene.privacy)
     if least is None:
         raise ParameterError("orders of preference need (ε, δ) budgets on all edges")
     return rainbow.extend(scene.graph, scene.privacy, rainbow.balanced_boundary(scene.graph, least))

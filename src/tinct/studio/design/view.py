@@ -8,20 +8,21 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from dash import html
 
+from tinct import baselines
 from tinct.graphs import Budget
 from tinct.graphs.labels import to_text
+from tinct.mechanism import verify
+from tinct.mechanism.by_distance import ByDistance
 from tinct.studio import charts, drawing, parts
 from tinct.studio.design.script import python_lines
-from tinct.studio.design.solving import least_budget, solve
+from tinct.studio.design.solving import solve
 from tinct.studio.placing import placed
-from tinct.studio.summary import compared, lines
-from tinct.verification import verify
 
 if TYPE_CHECKING:
+    from tinct.mechanism.by_distance import DistanceLine
     from tinct.studio.design.solving import Scene, Solution
     from tinct.studio.design.state import DesignState
     from tinct.studio.palette import Theme
-    from tinct.studio.summary import Line
 
 MOST_ROWS = 25  # distances of a colour in the table
 MOST_NAMED = 2_000  # vertices and edges in the lists to choose from
@@ -32,7 +33,7 @@ class DesignView:
     """Everything the page shows."""
 
     solution: Solution
-    lines: list[Line]
+    lines: list[DistanceLine]
     elements: list[dict[str, Any]]
     stylesheet: list[dict[str, Any]]
     inspector: Any
@@ -48,7 +49,7 @@ class DesignView:
 def view(state: DesignState, scene: Scene, theme: Theme) -> DesignView:
     """Design what the settings ask for, and draw it."""
     solution = solve(state, scene)
-    found = [] if solution.mechanism is None else lines(solution.mechanism, compared(scene.graph, least_budget(scene)))
+    found = lines(solution)
     small = len(scene.graph) <= drawing.MOST_DRAWN
     return DesignView(
         solution,
@@ -64,6 +65,13 @@ def view(state: DesignState, scene: Scene, theme: Theme) -> DesignView:
         parts.legend(scene.graph.outputs, theme),
         python_lines(state, solution),
     )
+
+
+def lines(solution: Solution) -> list[DistanceLine]:
+    """The mechanism by colour and distance, beside what people would otherwise run."""
+    if solution.mechanism is None:
+        return []
+    return list(ByDistance(solution.mechanism, baselines.beside(solution.scene.graph, solution.scene.privacy)))
 
 
 def picture(state: DesignState, solution: Solution) -> list[dict[str, Any]]:
@@ -113,7 +121,7 @@ def _title(state: DesignState, solution: Solution) -> str:
     return "The optimal mechanism at this point of the frontier"
 
 
-def table_of(solution: Solution, found: list[Line], theme: Theme) -> Any:
+def table_of(solution: Solution, found: list[DistanceLine], theme: Theme) -> Any:
     """The mechanism by distance."""
     if not found:
         return html.P("There is nothing to show before the values can be extended.", className="hint")
@@ -130,7 +138,7 @@ def table_of(solution: Solution, found: list[Line], theme: Theme) -> Any:
                 "no boundary" if line.distance < 0 else str(line.distance),
                 f"{line.datasets:,}",
                 _range(line),
-                parts.short(line.worst_error),
+                parts.short(line.wrong),
             ]
         )
     left_out = sum(max(0, count - MOST_ROWS) for count in counts.values())
@@ -138,8 +146,8 @@ def table_of(solution: Solution, found: list[Line], theme: Theme) -> Any:
     return [parts.table(header, rows), *more]
 
 
-def _range(line: Line) -> str:
-    low, high = parts.percent(line.least_truth), parts.percent(line.most_truth)
+def _range(line: DistanceLine) -> str:
+    low, high = map(parts.percent, line.truth)
     return low if low == high else f"{low.removesuffix(' %')} – {high}"
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from dash import Input, Output, State, dcc, html, no_update
 
 from tinct.errors import TinctError
-from tinct.local.files import write_mechanism
+from tinct.local.mechanism_files import write_mechanism
 from tinct.studio import parts
 from tinct.studio.downloads import download, sheet
 from tinct.studio.happenings import Happening, amount_of
@@ -135,7 +135,7 @@ def written_out(values: tuple[float, ...]) -> str:
 
 
 def _place(epsilon: str) -> float:
-    from tinct.local.inputs import LocalBudget
+    from tinct.local.parameters import LocalBudget
 
     steps = round(LocalBudget.parse(epsilon).epsilon / _STEP)
     return round(min(max(steps, 1) * _STEP, MOST_EPSILON), 10)

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 from tinct._files import number, read_sheet, reading
 from tinct.errors import FileError, ParameterError
-from tinct.graphs.tables import require_columns
-from tinct.local.inputs import Hypotheses, LocalBudget
-from tinct.local.utilities import Utility
+from tinct.graphs.formats.edge_list import require_columns
+from tinct.local.divergences import Utility
+from tinct.local.parameters import Hypotheses, LocalBudget
 from tinct.studio.uploads import parsed
 
 if TYPE_CHECKING:
@@ -113,7 +113,7 @@ def distributions_in(path: Path) -> tuple[tuple[str, ...], tuple[float, ...], tu
             second.append(number(row[at["p1"]]))
         symbols.append(row[at["symbol"]] if "symbol" in at else str(len(first)))
         if len(symbols) > MOST_SYMBOLS:
-            raise FileError(f"{path}: the studio takes up to {MOST_SYMBOLS} symbols: use 'tinct local' for more")
+            raise FileError(f"the studio takes up to {MOST_SYMBOLS} symbols: use 'tinct local' for more", path=path)
     return tuple(symbols), tuple(first), tuple(second)
 
 

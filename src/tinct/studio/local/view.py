@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from dash import html
 
-from tinct.local.utilities import divergence
+from tinct.local.divergences import divergence
 from tinct.studio import charts, parts
 from tinct.studio.local.state import UTILITIES
 

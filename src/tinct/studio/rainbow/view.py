@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from dash import html
 
+from tinct.mechanism import verify
 from tinct.rainbow import depths
 from tinct.studio import charts, drawing, parts
 from tinct.studio.placing import placed
 from tinct.studio.rainbow.solving import own_shares
 from tinct.studio.rainbow.state import KIND
-from tinct.verification import verify
 
 if TYPE_CHECKING:
     from tinct.studio.palette import Theme

@@ -9,19 +9,18 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tinct.errors import ParameterError
-from tinct.mechanism import Mechanism
-from tinct.mechanism.files import read_table
+from tinct.mechanism import Mechanism, verify
+from tinct.mechanism.table_files import read_table
 from tinct.privacy import Privacy
 from tinct.studio.families import is_mechanism
 from tinct.studio.uploads import parsed
 from tinct.studio.verify.state import KIND
-from tinct.verification import verify
 
 if TYPE_CHECKING:
     from tinct.graphs import DatasetGraph
+    from tinct.mechanism import Verdict
     from tinct.studio.verify.state import VerifyState
     from tinct.studio.workshop import Workshop
-    from tinct.verification import Verdict
 
 _POINTS = 61
 
@@ -52,7 +51,7 @@ def checked(state: VerifyState, workshop: Workshop) -> Checked | None:
 
 def _loaded(state: VerifyState, workshop: Workshop) -> tuple[DatasetGraph, Any, Any]:
     upload = workshop.uploads.get(state.table)
-    if b'"tinct/certificate@' in upload.data[:200]:
+    if any(schema in upload.data[:200] for schema in (b'"tinct/certificate@', b'"tinct/mode-certificate@')):
         raise ParameterError(
             f"{upload.name} is a certificate, which can be proved rather than checked in floating point: run "
             f"tinct verify --exact {upload.name}"

@@ -108,7 +108,7 @@ def python_lines(state: VerifyState, found: Checked | None, workshop: Workshop) 
         lines += [f"privacy = {'mechanism.privacy' if own else budget}"]
     else:
         made = state.graph.python(KIND, workshop.files)
-        lines += ["from tinct.mechanism.files import read_table", "", made]
+        lines += ["from tinct.mechanism.table_files import read_table", "", made]
         lines += [f"mechanism = read_table({state.name!r}, graph)"]
         lines += [f"privacy = {f'graphs.read({state.graph.name!r}).privacy' if own else budget}"]
     lines += ["verdict = tinct.verify(mechanism, graph, privacy)", "print(verdict.private, verdict.epsilon)"]

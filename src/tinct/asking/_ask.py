@@ -1,0 +1,283 @@
+"""ask: from data and a question to one private answer.
+
+The order is the guarantee (docs/security/attacks.md): everything public is checked, then the budget is charged
+irrevocably, and only then are rows counted, an answer drawn, stored once, and shown.
+"""
+
+from __future__ import annotations
+
+from contextlib import nullcontext
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+from tinct import sources
+from tinct.asking.answers import Answer, Plan
+from tinct.asking.designs import CertainDesign, Design, design
+from tinct.asking.request import Grouped, Personal, Request, Single, read_request
+from tinct.asking.with_ledger import charged, refusal, room_for
+from tinct.errors import ParameterError
+from tinct.ledger import Ledger
+from tinct.numbers.amounts import fraction_text
+from tinct.privacy.neighbors import Neighbors
+from tinct.questions import persons
+from tinct.questions.positions import relation
+from tinct.questions.questions import Median, Quantile
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from contextlib import AbstractContextManager
+
+    from tinct._files.loading import FilePath
+    from tinct.asking.designs import Progress
+    from tinct.asking.personal_budgets import BudgetsLike
+    from tinct.ledger import Protection
+    from tinct.numbers.amounts import AmountLike, NumberLike
+    from tinct.privacy.neighbors import NeighborsLike
+    from tinct.questions import Predicate, Question
+    from tinct.sources import DataLike, Source
+
+_NUMBERS = "numbers are written like 12, -3.5 or 1e6; cells such as 1,200 or € 12 count as missing"
+_MISSING = "cells that cannot be read count as missing, and rows whose answer is unknown count for neither side"
+_PEOPLE = "the declared number of people is {people:,}: further people are ignored, absent ones count as unknown"
+_DOUBLE = (
+    "this budget protects against replacing a person, which is removing one and adding another, so two steps are "
+    "charged: 2ε and δ(1 + e^ε)"
+)
+
+
+def ask(
+    data: DataLike,
+    question: Question | str,
+    epsilon: AmountLike | None = None,
+    delta: NumberLike = 0,
+    by: str | None = None,
+    unit: str | None = None,
+    ledger: Ledger | FilePath | None = None,
+    *,
+    neighbors: NeighborsLike | None = None,
+    people: int | None = None,
+    where: str | Predicate | None = None,
+    groups: Sequence[str] | None = None,
+    most_groups: int | None = None,
+    select: NumberLike | None = None,
+    lean: NumberLike | None = None,
+    epsilon_column: str | None = None,
+    budgets: BudgetsLike | None = None,
+    request: str | None = None,
+    scope: str = "default",
+    who: str | None = None,
+    progress: Progress | None = None,
+) -> Answer:
+    """Answer a question about people's data with the mechanism that no other private mechanism beats.
+
+    With a ledger, its owner has declared who counts as one person and which datasets are neighbours: ``unit``,
+    ``neighbors``, ``people``, ``epsilon_column`` and ``budgets`` can be left out, and must agree if they are given.
+    Without a ledger, the caller is the owner.
+
+    Args:
+        data: A path (.csv, .tsv, .parquet, .jsonl), a pandas or Polars frame, an Arrow table, a DuckDB relation, or
+            a source from ``sources.open``, which stays open.
+        question: A question such as ``majority("support")``, or its text.
+        epsilon: ε of the whole answer, such as ``"0.5"`` or ``"ln 2"``.
+        delta: δ of the whole answer.
+        by: A column of groups: one answer for each group. A person is in one group, so ε is spent once.
+        unit: The column that identifies people, if one person can have several rows.
+        ledger: A Ledger, a path or a postgresql:// address; the answer is charged before a row is read.
+        neighbors: ``"add-remove"`` (adding or removing one person) or ``"replace"`` (changing the rows of one person;
+            the number of people is public).
+        people: That public number. If it is left out and there is no ledger, the people are counted.
+        where: A predicate; only rows for which it is true are counted.
+        groups: The groups to answer for. Without it, groups are found privately, which takes a share of ε and all of δ.
+        most_groups: With groups that are found: how many to show at most, 1,000 by default.
+        select: The share of ε for finding groups, one half by default.
+        lean: Unequal boundaries: the probability of the truth where "yes" is just true.
+        epsilon_column: A column with each person's own ε; needs ``budgets`` and ``neighbors="replace"``.
+        budgets: The values of ε that occur in ``epsilon_column``, and how many people chose each, such as
+            ``{"0.5": 120, "1": 80}``; both are public. With a list of values, the people are counted.
+        request: An id for this request: asked again, it returns the recorded answer, free of charge.
+        scope: Which budget of the ledger to charge.
+        who: Who asks, for the ledger's history.
+        progress: Called with the finished share of long work.
+
+    >>> import pandas as pd
+    >>> from tinct import majority
+    >>> ask(pd.DataFrame({"support": ["yes"] * 500 + ["no"] * 20}), majority("support"), epsilon=1).value
+    'yes'
+    """
+    book, owner = _owner(ledger, scope)
+    if book is None and request is not None:
+        raise ParameterError.about("request", "`request` needs a ledger: only a ledger remembers answers")
+    asked = read_request(
+        question, epsilon=epsilon, delta=delta, by=by, unit=unit, neighbors=neighbors, people=people, where=where,
+        groups=groups, most_groups=most_groups, select=select, lean=lean, epsilon_column=epsilon_column,
+        budgets=budgets, owner=owner,
+    )  # fmt: skip
+    with _opened(data) as source:
+        check_columns(asked, source, owner)
+        if book is None:  # the caller is the owner, and may have the public numbers counted
+            ready = prepare(asked.in_numbers(source), source, owner, progress)
+            return Answer(ready.draw(), ready.plan)
+        asked.require_numbers()
+        ready = prepare(asked, source, owner, progress)
+        return charged(asked, ready, source.place, book, request, scope, who)
+
+
+def plan(
+    data: DataLike,
+    question: Question | str,
+    *,
+    ledger: Ledger | FilePath | None = None,
+    scope: str = "default",
+    progress: Progress | None = None,
+    **options: Any,
+) -> Plan:
+    """Everything ``ask`` would return except the answer, for the same options. No row is read, nothing is charged.
+
+    With a ledger, ``Plan.refused`` says whether the budget has too little left for it.
+
+    >>> import pandas as pd
+    >>> plan(pd.DataFrame({"support": ["yes", "no"]}), "majority(support)", epsilon="ln 3").accuracy.right["tinct"][0]
+    0.75
+    """
+    book, owner = _owner(ledger, scope)
+    asked = read_request(question, **options, owner=owner)
+    asked.require_numbers()
+    with _opened(data) as source:
+        check_columns(asked, source, owner)
+        ready = prepare(asked, source, owner, progress)
+        refused = "" if book is None else refusal(asked, ready, source.place, book, scope)
+        return replace(ready.plan, refused=refused)
+
+
+def _owner(ledger: Ledger | FilePath | None, scope: str) -> tuple[Ledger | None, Protection | None]:
+    """The ledger, and what the owner of the data declared there."""
+    if ledger is None:
+        return None, None
+    book = ledger if isinstance(ledger, Ledger) else Ledger(ledger)
+    return book, book.protects(scope)
+
+
+def _opened(data: DataLike) -> AbstractContextManager[Source]:
+    """The rows; a source that the caller opened stays open for the next question."""
+    return nullcontext(data) if isinstance(data, sources.Source) else sources.open(data)
+
+
+def check_columns(asked: Request, source: Source, owner: Protection | None = None) -> None:
+    """Refuse what the columns cannot answer, without looking at a row."""
+    if owner is not None and owner.unit is not None and source.columns and owner.unit not in source.columns:
+        raise ParameterError(
+            f"the ledger declares that the column {owner.unit!r:.80} identifies people, and there is no such column"
+        )
+    by = asked.by if isinstance(asked, Grouped) else None
+    source.check(asked.question, where=asked.where, unit=asked.unit, by=by)
+    if isinstance(asked, Personal):
+        source.check(asked.question, unit=asked.unit, by=asked.budgets.column)
+
+
+@dataclass(frozen=True)
+class Ready:
+    """A request whose mechanism is chosen: everything public about it, and the draw, which reads the rows.
+
+    ``room`` is the number of bytes of the longest possible answer as JSON.
+    """
+
+    plan: Plan
+    cost: tuple[Any, Fraction]
+    room: int
+    draw: Callable[[], Any]
+
+
+def prepare(asked: Request, source: Source, owner: Protection | None, progress: Progress | None) -> Ready:
+    """Choose the mechanism from public facts alone. No row is read before ``draw`` is called."""
+    match asked:
+        case Personal():
+            return _personal(asked, source, owner, progress)
+        case Grouped():
+            return _grouped(asked, source, owner, progress)
+        case Single():
+            return _single(asked, source, owner, progress)
+
+
+def _single(asked: Single, source: Source, owner: Protection | None, progress: Progress | None) -> Ready:
+    privacy = asked.privacy
+    made = design(
+        asked.question, privacy, asked.neighbors, asked.people, lean=asked.lean, partial=asked.where is not None,
+        progress=progress,
+    )  # fmt: skip
+    cost = (0, Fraction(0)) if isinstance(made, CertainDesign) else (privacy.exact_epsilon, privacy.exact_delta)
+
+    def draw() -> Any:
+        return made.draw(source.count(asked.question, where=asked.where, unit=asked.unit))
+
+    return Ready(plan_of(asked, source, owner, made, cost, ()), cost, room_for(made.outputs), draw)
+
+
+def _grouped(asked: Grouped, source: Source, owner: Protection | None, progress: Progress | None) -> Ready:
+    by, groups, privacy = asked.by, asked.groups, asked.privacy
+    made = design(asked.question, groups.answering, asked.neighbors, None, lean=asked.lean, progress=progress)
+    cost = (privacy.exact_epsilon, privacy.exact_delta)
+
+    def draw() -> Any:
+        batches = source.group_batches(asked.question, by, where=asked.where, unit=asked.unit, groups=groups.declared)
+        return groups.draw(made, batches)
+
+    found = plan_of(asked, source, owner, made, cost, groups.rules(by))
+    return Ready(found, cost, groups.room(made.outputs), draw)
+
+
+def _personal(asked: Personal, source: Source, owner: Protection | None, progress: Progress | None) -> Ready:
+    personal = asked.budgets
+    made = personal.design(progress, asked.lean)
+    cost = (0, Fraction(0)) if isinstance(made, CertainDesign) else (personal.largest, Fraction(0))
+
+    def draw() -> Any:
+        return made.draw(personal.position(source, asked.where, asked.unit))
+
+    return Ready(plan_of(asked, source, owner, made, cost, personal.rules()), cost, room_for(made.outputs), draw)
+
+
+def plan_of(
+    asked: Request,
+    source: Source,
+    owner: Protection | None,
+    made: Design,
+    cost: tuple[Any, Fraction],
+    more: tuple[str, ...],
+) -> Plan:
+    """Everything public about a request once its mechanism is chosen."""
+    words = ("row", "rows") if asked.unit is None else ("person", "people")
+    who = persons.sentence(asked.question, asked.unit)
+    where = () if asked.where is None else (f"only rows with {asked.where} are counted",)
+    missing = () if isinstance(asked, Personal) else (_MISSING,)
+    numbers = (_NUMBERS,) if isinstance(asked.question, Median | Quantile) else ()
+    double = (_DOUBLE,) if owner is not None and owner.neighbors != asked.neighbors else ()
+    people = () if asked.people is None else (_PEOPLE.format(people=asked.people),)
+    found = asked.groups.warnings if isinstance(asked, Grouped) else ()
+    return Plan(
+        question=str(asked.question),
+        record=_record(asked, source.name),
+        meaning=asked.question.meaning_for(*words),
+        epsilon=str(cost[0]),
+        delta=fraction_text(cost[1]),
+        neighbors=f"{asked.neighbors}: {relation(asked.neighbors, people=asked.unit is not None)}",
+        rules=(who, *people, *source.rules, *missing, *numbers, *where, *more, *double),
+        method=made.method,
+        accuracy=made.accuracy(),
+        certificate="" if made.certificate is None else made.certificate.id,
+        mechanism=made.name,
+        certified=made.certificate,
+        warnings=(*((who,) if asked.unit is None else ()), *found, *double),
+        people=asked.people,
+        classes=asked.budgets.classes if isinstance(asked, Personal) else None,
+    )
+
+
+def _record(asked: Request, data: str) -> str:
+    """The request in one line."""
+    given = {"where": asked.where, "by": asked.by if isinstance(asked, Grouped) else None, "unit": asked.unit}
+    if asked.neighbors == Neighbors.REPLACE:
+        given["neighbors"] = Neighbors.REPLACE
+    if isinstance(asked, Personal):
+        given["epsilon_column"] = asked.budgets.column
+    return ", ".join([f"{asked.question} of {data}", *(f"{name} {value}" for name, value in given.items() if value)])

@@ -1,0 +1,92 @@
+"""Asking with a ledger: charge irrevocably, then count, draw, store the answer once, and only then show it."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+from tinct.asking.answers import Answer
+from tinct.errors import BudgetExceeded, NotAnswered
+from tinct.ledger.book import not_answered
+from tinct.ledger.contents import Spending, checksum
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from tinct.asking._ask import Ready
+    from tinct.asking.request import Request
+    from tinct.ledger import Entry, Ledger
+
+
+def charged(
+    asked: Request, ready: Ready, data: str, book: Ledger, request: str | None, scope: str, who: str | None
+) -> Answer:
+    """The answer, charged before a row is read and recorded before it is returned."""
+    charge = granted(asked, ready, data, book, request, scope, who)
+    entry = completed(book, charge, ready.draw)
+    return Answer(
+        entry.answer, ready.plan, entry.request, str(book.remaining(scope)), entry.repeated,
+        completed=charge.repeated and not charge.answered, older=entry.older,
+        charged=str(Spending(entry.epsilon, entry.delta)),
+    )  # fmt: skip
+
+
+def granted(
+    asked: Request,
+    ready: Ready,
+    data: str,
+    book: Ledger,
+    request: str | None,
+    scope: str,
+    who: str | None,
+    *,
+    published: str | None = None,
+) -> Entry:
+    """The recorded charge, with room for the answer; or the recorded entry if this request was made before.
+
+    ``published`` is the folder of the answers, if they are not kept in the ledger itself.
+    """
+    identity = asked.identity(data, ready.plan.mechanism) | {"published": published}
+    return book.grant(
+        epsilon=ready.cost[0], delta=ready.cost[1], request=request, question=ready.plan.record,
+        digest=checksum(identity), scope=scope, who=who, room=ready.room,
+        protects=asked.protects(data),
+    )  # fmt: skip
+
+
+def refusal(asked: Request, ready: Ready, data: str, book: Ledger, scope: str) -> str:
+    """Why the budget has no room for this request; empty if it has."""
+    epsilon, delta = ready.cost
+    try:
+        book.check(epsilon=epsilon, delta=delta, scope=scope, protects=asked.protects(data))
+    except BudgetExceeded as error:
+        return str(error)
+    return ""
+
+
+def completed(book: Ledger, entry: Entry, draw: Callable[[], Any]) -> Entry:
+    """The entry with its answer.
+
+    Every failure here gives the same message, and the charge stays: what can be seen must depend neither on the rows
+    nor on what was drawn. Repeating the request completes it.
+    """
+    try:
+        return book.answer(entry, draw)
+    except NotAnswered:
+        raise
+    except KeyboardInterrupt as stop:
+        stop.add_note(str(not_answered(entry.request)))
+        raise
+    except Exception:  # from libraries too: even the type of an error could reveal something
+        failure = not_answered(entry.request)
+    raise failure  # outside the except block, so that the first error is not even its context
+
+
+def room_for(outputs: Iterable[Any]) -> int:
+    """The bytes of the longest of the possible answers, as the ledger stores it."""
+    return max(json_size(each) for each in outputs)
+
+
+def json_size(value: object) -> int:
+    """How many bytes a value takes as the ledger stores it."""
+    return len(json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode())

@@ -1,0 +1,191 @@
+"""``tinct local privatize | estimate | test``: from answers to reports, and from reports to estimates and tests."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from tinct.cli.printing import echo, echo_json
+from tinct.cli.screen import counted, stage
+from tinct.cli.shared_options import EngineOption, JsonOption, MasterOption, examples, keep_inputs, on_spark, plural
+from tinct.errors import ParameterError
+
+if TYPE_CHECKING:
+    from tinct.local import LocalMechanism
+    from tinct.local._estimate import Estimate
+
+MechanismOption = Annotated[
+    Path, typer.Option("--mechanism", "-m", help="A mechanism (.json), as 'tinct local design --output' writes.")
+]
+# addresses such as hdfs://host/x are no Path: it would take one of the slashes away
+ReportsArgument = Annotated[str, typer.Argument(help="Reports (.csv, .tsv, .parquet), as 'privatize' writes.")]
+
+PRIVATIZE_EXAMPLES = examples(
+    "tinct local design --mechanism randomized-response --symbols yes,no,unsure --epsilon 1 --output rr.json",
+    "tinct local privatize answers.csv --column answer --mechanism rr.json --output reports.parquet",
+    "tinct local privatize answers.parquet -c answer -m rr.json -o reports --engine spark --master 'local[2]'",
+)
+ESTIMATE_EXAMPLES = examples(
+    "tinct local estimate reports.parquet --mechanism rr.json",
+    "tinct local estimate reports.csv --mechanism subset.json --top 20 --confidence 0.99 --json",
+    "tinct local estimate hdfs://host/reports --mechanism rr.json --engine spark --master yarn",
+)
+TEST_EXAMPLES = examples("tinct local test reports.csv --mechanism optimal.json")
+
+
+def privatize(
+    answers: Annotated[str, typer.Argument(help="A table (.csv, .tsv, .parquet) with a column of answers.")],
+    column: Annotated[str, typer.Option("--column", "-c", help="The column of answers.")],
+    mechanism: MechanismOption,
+    output: Annotated[
+        str,
+        typer.Option(
+            "--output",
+            "-o",
+            metavar="PATH",
+            help="Write the reports here: .csv, .tsv or .parquet; on Spark, a new folder.",
+        ),
+    ],
+    missing: Annotated[
+        str | None,
+        typer.Option(
+            help="The symbol to use for blanks and for answers that are not symbols.", show_default="refuse them"
+        ),
+    ] = None,
+    engine: EngineOption = "local",
+    master: MasterOption = None,
+) -> None:
+    """Replace every answer by a randomised report. Only the reports are written, in the order of the answers."""
+    made = _read(mechanism)
+    if on_spark(engine, master):
+        from tinct.spark.jobs import privatize_files
+
+        with stage("Privatising on Spark"):
+            privatize_files(answers, column, made, output, master=master, missing=missing)
+        echo(f"Reports written to {output}, each ε = {made.epsilon:.6g} private ({made.name})")
+        return
+    from tinct.local import answers_and_reports
+
+    keep_inputs([output], [answers, mechanism])
+    done = 0
+    with counted("Privatising", "answers") as progress, answers_and_reports.report_writer(output) as write:
+        for batch in answers_and_reports.read_column(answers, column):
+            write(made.privatize(batch, missing))
+            done += len(batch)
+            progress(done)
+    echo(f"{plural(done, 'report')} written to {output}, each ε = {made.epsilon:.6g} private ({made.name})")
+
+
+def estimate(
+    reports: ReportsArgument,
+    mechanism: MechanismOption,
+    confidence: Annotated[float, typer.Option(help="The probability that all intervals hold together.")] = 0.95,
+    top: Annotated[int, typer.Option(min=1, help="How many symbols to show, the most frequent first.")] = 20,
+    engine: EngineOption = "local",
+    master: MasterOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Estimate how frequent each symbol is, with intervals that all hold at once."""
+    from tinct.local._estimate import estimate_from, require_estimable
+
+    made = _read(mechanism)
+    require_estimable(made)
+    if on_spark(engine, master):
+        from tinct.spark.jobs import estimate_files
+
+        with stage("Counting on Spark"):
+            found = estimate_files(reports, made, confidence=confidence, master=master)
+    else:
+        seen, people = _support(made, reports)
+        found = estimate_from(made, seen, people, confidence)
+    if as_json:
+        echo_json(_document(found))
+        return
+    _print_estimate(found, top)
+
+
+def compare_hypotheses(reports: ReportsArgument, mechanism: MechanismOption, as_json: JsonOption = False) -> None:
+    """Test the mechanism's first hypothesis against its second, from reports."""
+    import numpy as np
+
+    from tinct.local import answers_and_reports
+    from tinct.local.hypothesis_testing import result_from, testable
+
+    made = _read(mechanism)
+    randomiser = testable(made)
+    if made.hypotheses is None:
+        raise ParameterError(f"{made.name} was not designed for two hypotheses: use tinct local design with p0 and p1")
+    counts = np.zeros(randomiser.outputs, np.int64)
+    for batch in answers_and_reports.read_reports(reports):
+        counts += randomiser.counted(batch)
+    found = result_from(made, counts)
+    if as_json:
+        fields = {"statistic": found.statistic, "p_value": found.p_value, "exact": found.exact}
+        result = {"schema": "tinct/local-test@1", **fields, "favours": found.favours, "reports": found.reports}
+        echo_json(result)
+        return
+    how = "exact" if found.exact else "normal approximation"
+    echo(f"p-value of P0 against P1: {found.p_value:.4g} ({how}), from {plural(found.reports, 'report')}")
+    echo(f"log likelihood ratio of P1 to P0: {found.statistic:.6g}; the reports are likelier under {found.favours}")
+
+
+def _read(path: Path) -> LocalMechanism:
+    from tinct.local.mechanism_files import read_mechanism
+
+    return read_mechanism(path)
+
+
+def _support(made: LocalMechanism, path: str) -> tuple[Any, int]:
+    """Support added up over all batches."""
+    import numpy as np
+
+    from tinct.local import answers_and_reports
+
+    total, people = None, 0
+    with counted("Counting", "reports") as progress:
+        for batch in answers_and_reports.read_reports(path):
+            reports = batch.astype(bool) if made.randomiser.kind == "unary" else batch
+            part = made.randomiser.support(reports)
+            total = part if total is None else total + part
+            people += len(batch)
+            progress(people)
+    return (np.zeros(1, np.int64) if total is None else total), people
+
+
+def _document(found: Estimate) -> dict[str, Any]:
+    columns = zip(found.symbols, found.frequencies, found.likeliest, found.low, found.high, strict=True)
+    return {
+        "schema": "tinct/local-estimate@1",
+        "reports": found.reports,
+        "confidence": found.confidence,
+        "exact": found.exact,
+        "symbols": [
+            {"symbol": symbol, "frequency": float(f), "likeliest": float(m), "low": float(low), "high": float(high)}
+            for symbol, f, m, low, high in columns
+        ],
+    }
+
+
+def _print_estimate(found: Estimate, top: int) -> None:
+    from rich.markup import escape
+
+    from tinct.cli.screen import Screen, Table
+
+    console = Screen()
+    how = "hold for any number of reports" if found.exact else "rest on the normal approximation"
+    console.print(
+        f"[bold]{len(found.symbols):,} frequencies[/bold] from {plural(found.reports, 'report')}; the intervals hold "
+        f"all at once with {found.confidence:.0%} confidence, and {how}",
+        end="\n\n",
+    )
+    table = Table(box=None, pad_edge=False, padding=(0, 2), header_style="bold")
+    table.add_column("symbol")
+    for title in ("estimate", "low", "high"):
+        table.add_column(title, justify="right")
+    for symbol, *values in found.top(top):
+        table.add_row(escape(str(symbol)), *(f"{value:.4f}" for value in values))
+    console.print(table)
+    if len(found.symbols) > top:
+        console.print(f"… and {len(found.symbols) - top:,} more: --json shows all")

@@ -1,0 +1,78 @@
+"""The only way from a command to the terminal.
+
+Labels, file names, questions and ledgers are written by others. Printed as they are, their control characters would
+move the cursor, fill the clipboard, or make one line look like two, and a bidirectional override would turn digits
+round. So everything is printed through this module: one call is one line, without control characters. ``screen``
+does the same for tables and colours. A test reads the source of every command and fails if one prints in another way.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+import unicodedata
+import warnings
+from typing import Any
+
+import typer
+
+REPLACED = "�"
+
+
+def printable(text: str) -> str:
+    r"""The text without what could steer a terminal: control, format and separating characters, also line ends.
+
+    >>> printable("a\x1b[31mb\u202ec\nd")
+    'a�[31mb�c�d'
+    """
+    return text if text.isprintable() else "".join(map(_shown, text))
+
+
+def echo(text: object = "", *, err: bool = False, dim: bool | None = None, color: str | None = None) -> None:
+    """Print one line, at once."""
+    typer.secho(printable(str(text)), err=err, dim=dim, fg=color)
+
+
+def json_text(value: object, indent: int | None = 2) -> str:
+    r"""A value as JSON that keeps letters of all languages, and has every other character escaped.
+
+    >>> print(json_text({"ε": "\x9b31m\u202e"}, None))
+    {"ε": "\u009b31m\u202e"}
+    """
+    return _escaped(json.dumps(value, ensure_ascii=False, indent=indent))
+
+
+def echo_json(value: object, indent: int | None = 2) -> None:
+    """Print a value as JSON."""
+    typer.echo(json_text(value, indent))
+
+
+def pour_json(part: str) -> None:
+    """Print a part of a JSON text as it comes, for texts that are never in memory as a whole."""
+    sys.stdout.write(_escaped(part))  # echo would flush every line
+
+
+def sift_warnings() -> None:
+    """Send the warnings of Python and of libraries through the sieve too: they may quote what they warn about."""
+
+    def show(message: Warning | str, category: type[Warning], *_: Any, **__: Any) -> None:
+        echo(f"tinct: {category.__name__}: {message}", err=True)
+
+    warnings.showwarning = show
+
+
+def _shown(character: str) -> str:
+    if character.isprintable():
+        return character
+    return " " if unicodedata.category(character) == "Zs" else REPLACED  # spaces of other widths are harmless
+
+
+def _escaped(text: str) -> str:
+    """Line ends stay: inside of its strings JSON has none."""
+    return re.sub(r"[^ -~\n]", _escape, text)
+
+
+def _escape(match: re.Match[str]) -> str:
+    character = match[0]
+    return character if character.isprintable() else json.dumps(character)[1:-1]

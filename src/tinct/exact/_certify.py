@@ -1,0 +1,231 @@
+"""certify: from a mechanism in floats to one in whole units that is proved private."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from tinct.errors import NotPrivate, ParameterError
+from tinct.exact.grid import DEFAULT_BITS, rows_by_distance, units
+from tinct.exact.grid_graph import GridGraph, least_units, nearest_units
+from tinct.exact.repair import repaired, rounded
+from tinct.exact.stated_epsilon import certified_at
+from tinct.graphs import Budget
+from tinct.mechanism import Mechanism, verify
+from tinct.numbers.amounts import rational
+from tinct.privacy import Privacy
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import ArrayLike, NDArray
+
+    from tinct.exact.certified import Certified
+    from tinct.graphs import DatasetGraph
+    from tinct.graphs.budgets import PrivacyLike
+    from tinct.numbers.amounts import AmountLike, NumberLike
+
+    Table = NDArray[np.float64]
+    Rows = NDArray[Any] | None
+
+_FLOAT_BITS = 48  # a float has 53: a boundary that is balanced to this many is meant to be
+
+
+def certify(
+    mechanism: Mechanism | Any,
+    graph: DatasetGraph | None = None,
+    privacy: PrivacyLike | None = None,
+    bits: int = DEFAULT_BITS,
+    *,
+    total: int | None = None,
+    loss: NumberLike | None = None,
+    at_epsilon: AmountLike | None = None,
+    progress: Callable[[int], None] | None = None,
+) -> Certified:
+    """Rebuild a mechanism in whole units and prove it private on every edge, in exact arithmetic.
+
+    An optimal mechanism becomes the optimum of the grid: its values on the vertices it was designed from are
+    rounded to units and extended again in integers. Any other table is rounded and, if that breaks a ratio, mended.
+
+    Args:
+        mechanism: A Mechanism, or a table of probabilities for ``graph``.
+        graph: The dataset graph; the mechanism's own if left out.
+        privacy: The budgets to keep to; what the mechanism was designed for if left out.
+        bits: Each row has 2^bits units.
+        total: The units in a row, if not a power of two.
+        loss: How far any probability may be moved from the given table; 1e-9 if left out, more on a coarse grid.
+        at_epsilon: Certify the table under this ε, with the least δ that its units need for it. For mechanisms of
+            other notions of privacy, such as ``GaussianDP``, whose bounds are no rational numbers: the table is first
+            verified against ``privacy`` in floats, and what the certificate states and proves is (ε, δ).
+        progress: Called now and then with the number of edges proved.
+
+    Raises:
+        NotPrivate: No private table was found that close to the given one; ``witness`` has an edge.
+
+    >>> from tinct import Privacy, balanced, graphs
+    >>> certified = certify(balanced(graphs.line(2, 2), Privacy("ln 2")))
+    >>> certified.guarantee, certified.rows[0][1], 2**62 // 6
+    ('ε = ln 2, exactly', 768614336404564651, 768614336404564650)
+    >>> from tinct import GaussianDP
+    >>> certify(balanced(graphs.line(2, 2), GaussianDP(1)), at_epsilon=1).guarantee
+    'ε = 1, δ = 0.126936737507, exactly'
+    """
+    graph, privacy, table = _given(mechanism, graph, privacy, stated=at_epsilon is not None)
+    if at_epsilon is not None:
+        return _at_epsilon(graph, privacy, table, at_epsilon, units(bits, total), loss, progress)
+    _require_differential(graph, privacy)
+    case = GridGraph.of(graph, privacy, units(bits, total))
+    allowed = case.price if loss is None else _allowed(loss)
+    fixed = mechanism.fixed if isinstance(mechanism, Mechanism) and graph is mechanism.graph else None
+    for attempt in (partial(_optimum, fixed=fixed), _closure, _mended):
+        rows = attempt(case, table, loss=allowed)
+        if rows is not None and case.within(rows, table, allowed):
+            return case.certified(rows, case.distance(rows, table), progress)
+    raise _refusal(case, table, privacy, allowed)
+
+
+def _at_epsilon(
+    graph: DatasetGraph,
+    privacy: PrivacyLike | None,
+    table: Table,
+    epsilon: AmountLike,
+    total: int,
+    loss: NumberLike | None,
+    progress: Callable[[int], None] | None,
+) -> Certified:
+    if privacy is not None:
+        verdict = verify(table, graph, privacy)
+        if not verdict.private:
+            raise NotPrivate(f"the table is not private: {verdict.witness}", verdict.witness)
+    found = certified_at(graph, table, epsilon, total, progress)
+    if loss is not None and found.loss > _allowed(loss):
+        raise NotPrivate(
+            f"rounding to {total:,} units moves a probability by {found.loss:.3g}: use more bits, or allow a larger "
+            "loss",
+            None,
+        )
+    return found
+
+
+def _require_differential(graph: DatasetGraph, privacy: PrivacyLike) -> None:
+    """Refuse early what no exact table is made for, and say what can be had instead."""
+    other = next((pair for pair in Budget(graph, privacy).pairs if not isinstance(pair, Privacy)), None)
+    if other is not None:
+        raise ParameterError(
+            f"exact tables are for (ε, δ)-differential privacy, got {other!r:.80}: say at_epsilon=, such as 1, to "
+            "certify this table under that ε with the least δ that it has there"
+        )
+
+
+def _given(
+    mechanism: Mechanism | ArrayLike, graph: DatasetGraph | None, privacy: PrivacyLike | None, *, stated: bool
+) -> tuple[DatasetGraph, Any, Table]:
+    if isinstance(mechanism, Mechanism):
+        graph = mechanism.graph if graph is None else graph
+        privacy = mechanism.privacy if privacy is None else privacy
+        table = mechanism.table_on(graph)
+    elif graph is None:
+        raise ParameterError("a bare table needs the graph it is for")
+    else:
+        table = Mechanism(graph, mechanism).table
+    if privacy is None and not stated:
+        raise ParameterError("this mechanism was not designed for a budget: say which privacy to certify")
+    return graph, privacy, table
+
+
+def _allowed(loss: NumberLike) -> Fraction:
+    allowed = rational(loss, "loss")
+    if not 0 <= allowed <= 1:
+        raise ParameterError.of("loss", "a number in [0, 1]", loss)
+    return allowed
+
+
+def _optimum(case: GridGraph, table: Table, *, loss: Fraction, fixed: NDArray[Any] | None) -> Rows:
+    """The grid optimum with the given values on the fixed vertices, or on the boundary if it is not known which."""
+    graph = case.graph
+    if len(graph.outputs) == 1:
+        return np.full((len(graph), 1), case.total, case.dtype)
+    if graph.coloring.has_orders:
+        return _by_order(case, table, loss)
+    if len(graph.outputs) > 2:
+        return None
+    boundary = np.unique(graph.boundary().ends)
+    sources = boundary if fixed is None else fixed
+    given = _first_units(table[sources], case.total)
+    if len(boundary) and np.array_equal(np.sort(sources), boundary):
+        best = case.fair()
+        near = [
+            abs(one - other) << _FLOAT_BITS <= case.total
+            for one, other in zip(given, best[sources, 0].tolist(), strict=True)
+        ]
+        if all(near):
+            return best
+    return case.extended(sources, given)
+
+
+def _closure(case: GridGraph, table: Table, *, loss: Fraction) -> Rows:  # noqa: ARG001 # one signature for all attempts
+    """The largest private table below the rounded one: every vertex is a source."""
+    if len(case.graph.outputs) != 2:
+        return None
+    first = np.array(_first_units(table, case.total), case.dtype)
+    return case.both(least_units(case.graph, case.pairs, case.classes, first, case.total))
+
+
+def _mended(case: GridGraph, table: Table, *, loss: Fraction) -> Rows:
+    try:
+        rows = repaired(rounded(table.tolist(), case.total), case.total, case.edges(), case.terms, loss)
+    except NotPrivate:
+        return None
+    return np.array(rows, case.dtype)
+
+
+def _by_order(case: GridGraph, table: Table, loss: Fraction) -> Rows:
+    """Rows by order and distance, if one budget holds everywhere and each order has one boundary row."""
+    graph = case.graph
+    if len(case.pairs) != 1:
+        return None
+    codes, distance, palette = graph.coloring.codes, graph.boundary_distance(), graph.coloring.palette
+    present = np.unique(codes).tolist()
+    nearness = np.where(distance < 0, 1, np.where(distance == 0, 2, 0))  # a piece without boundary is the last resort
+    heads = [int(np.argmax((codes == code) * nearness)) for code in present]
+    number = {code: at for at, code in enumerate(present)}
+    meeting = {(number[a], number[b], 0) for a, b in np.unique(codes[graph.boundary().ends], axis=0).tolist()}
+    try:
+        rows = repaired(rounded(table[heads].tolist(), case.total), case.total, [*meeting], case.terms, loss)
+    except NotPrivate:
+        return None
+    found = np.empty((len(graph), len(graph.outputs)), case.dtype)
+    for code, row in zip(present, rows, strict=True):
+        columns = [graph.outputs.index(answer) for answer in palette[code]]
+        mine = np.flatnonzero(codes == code)
+        deep = rows_by_distance(case.pairs[0], [row[at] for at in columns], int(distance[mine].max(initial=0)))
+        certain = [case.total] + [0] * (len(columns) - 1)  # comes last, for distance −1: no boundary at all
+        ordered = np.empty((len(deep) + 1, len(columns)), case.dtype)
+        ordered[:, columns] = np.array([*deep, certain], case.dtype)
+        found[mine] = ordered[distance[mine]]
+    return found
+
+
+def _first_units(table: Table, total: int) -> list[int]:
+    """The rows of a two-colour table in units of the first colour; the smaller of two floats has the digits."""
+    return [
+        nearest_units(Fraction(first) if first <= second else 1 - Fraction(second), total)
+        for first, second in table.tolist()
+    ]
+
+
+def _refusal(case: GridGraph, table: Table, privacy: PrivacyLike, loss: Fraction) -> NotPrivate:
+    verdict = verify(table, case.graph, privacy)
+    if verdict.private:
+        return NotPrivate(
+            f"no private table of {case.total:,} units a row was found within {float(loss):g} of this one: "
+            "use more bits, or allow a larger loss",
+            verdict.witness,
+        )
+    return NotPrivate(
+        f"the table is not private, and no private one was found within {float(loss):g} of it: {verdict.witness}",
+        verdict.witness,
+    )

@@ -1,0 +1,239 @@
+"""Columns of answers as numbers of symbols, whatever library they come from; answers and reports in files.
+
+Files are read and written a batch at a time (the extra ``data``). No answer is ever repeated in an error.
+"""
+
+from __future__ import annotations
+
+import os
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from tinct._files import suffix_of
+from tinct.errors import FileError, Parameter, ParameterError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from numpy.typing import NDArray
+
+    from tinct.local.parameters import Integers
+
+SUFFIXES = (".csv", ".tsv", ".parquet")
+_ROWS = 1 << 17
+_DELIMITERS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars"}
+
+
+def read_column(path: str | Path, column: str) -> Iterator[Any]:
+    """Batches of one column, as Arrow arrays; cells of text files are text."""
+    for batch in _batches(path, [column]):
+        yield batch.column(0)
+
+
+def read_reports(path: str | Path) -> Iterator[NDArray[Any]]:
+    """Batches of reports: whole numbers, one for each person, or several columns of them; truth values for bits."""
+    for batch in _batches(path, None):
+        columns = [_numbers(batch.column(at), path) for at in range(batch.num_columns)]
+        yield columns[0] if len(columns) == 1 else np.stack(columns, axis=1)
+
+
+def _numbers(column: Any, path: str | Path) -> NDArray[Any]:
+    pa, _ = _arrow()
+    import pyarrow.compute as pc
+
+    if not column.null_count:
+        with suppress(pa.ArrowInvalid, pa.ArrowNotImplementedError):
+            return np.asarray(pc.cast(column, pa.int64()))
+    # raised out here, so that Arrow's error, which quotes a cell, is not even its context
+    raise FileError("reports must be whole numbers in every row", path=path)
+
+
+def _batches(path: str | Path, columns: list[str] | None) -> Iterator[Any]:
+    pa, csv = _arrow()
+    suffix = suffix_of(path, SUFFIXES)
+    if not os.path.isfile(path):
+        raise FileError("there is no such file", path=path)
+    with suppress(pa.ArrowException, OSError, UnicodeDecodeError):
+        if suffix == ".parquet":
+            from pyarrow import parquet
+
+            with parquet.ParquetFile(path) as file:
+                _require_columns(columns, file.schema_arrow.names, path)
+                yield from file.iter_batches(_ROWS, columns=columns)
+            return
+        delimiter = "\t" if suffix == ".tsv" else ","
+        with open(path, encoding="utf-8-sig") as file:
+            names = [name.strip().strip('"') for name in file.readline().rstrip("\r\n").split(delimiter)]
+        _require_delimiter(columns, names, delimiter, path)
+        _require_columns(columns, names, path)
+        reader = csv.open_csv(
+            path,
+            parse_options=csv.ParseOptions(delimiter=delimiter),
+            convert_options=csv.ConvertOptions(
+                include_columns=columns, column_types=dict.fromkeys(columns or (), pa.string())
+            ),
+        )
+        yield from reader
+        return
+    # raised out here for the same reason
+    raise FileError("this cannot be read as a table with a header line", path=path)
+
+
+def _require_delimiter(wanted: list[str] | None, found: list[str], delimiter: str, path: str | Path) -> None:
+    """Refuse a header that is one name only because something else stands between its names."""
+    other = next((sign for sign in _DELIMITERS if sign != delimiter and sign in found[0]), None)
+    if len(found) == 1 and other is not None and found != wanted:
+        raise FileError(
+            f"the columns are separated by {_DELIMITERS[other]}, and this file name promises "
+            f"{_DELIMITERS[delimiter]}: save it with commas as .csv, or with tabs as .tsv",
+            path=path,
+        )
+
+
+def _require_columns(wanted: list[str] | None, found: list[str], path: str | Path) -> None:
+    missing = next((name for name in wanted or () if name not in found), None)
+    if missing is not None:
+        raise ParameterError(f"there is no column {missing!r}; the columns are {', '.join(found[:20])}", path=path)
+
+
+@contextmanager
+def report_writer(path: str | Path) -> Iterator[Callable[[NDArray[Any]], None]]:
+    """A function that appends batches of reports to a file, which takes its name only when all of them are in it."""
+    pa, csv = _arrow()
+    from pyarrow import parquet
+
+    suffix = suffix_of(path, SUFFIXES)
+    target = Path(path)
+    if not target.parent.is_dir():
+        raise FileError(f"the folder {target.parent} does not exist: create it first", path=path)
+    part = target.with_name(f".{target.name}.{os.getpid()}.part")
+    writer: Any = None
+
+    def write(reports: NDArray[Any]) -> None:
+        nonlocal writer
+        columns = reports.reshape(len(reports), -1).T
+        names = ["report"] if len(columns) == 1 else [f"report_{at}" for at in range(len(columns))]
+        batch = pa.table([np.ascontiguousarray(column.astype(np.int64)) for column in columns], names=names)
+        if writer is None:
+            options = csv.WriteOptions(delimiter="\t" if suffix == ".tsv" else ",")
+            writer = (
+                parquet.ParquetWriter(part, batch.schema)
+                if suffix == ".parquet"
+                else csv.CSVWriter(part, batch.schema, write_options=options)
+            )
+        writer.write_table(batch)
+
+    try:
+        yield write
+        if writer is None:
+            raise FileError("there are no answers to write reports of")
+        writer.close()
+        os.replace(part, target)
+    except BaseException as error:  # Ctrl-C too must leave nothing behind
+        with suppress(Exception):
+            writer.close()
+        with suppress(OSError):
+            part.unlink()
+        if isinstance(error, OSError):
+            raise FileError(f"cannot be written: {error.strerror}", path=path) from None
+        raise
+
+
+def _arrow() -> tuple[Any, Any]:
+    try:
+        import pyarrow as pa
+        from pyarrow import csv
+    except ImportError:
+        raise ParameterError("reading and writing columns needs pyarrow: pip install 'tinct[data]'") from None
+    return pa, csv
+
+
+def codes_of(symbols: Sequence[Any], values: Any, missing: Any = None) -> Integers:
+    """The number of each value among the symbols; values are never repeated in an error.
+
+    ``missing`` is the symbol that stands for values which are not among them; without it they are an error.
+
+    >>> codes_of(("a", "b"), ["b", "a", None], missing="b")
+    array([1, 0, 1])
+    """
+    if missing is not None and missing not in symbols:
+        raise ParameterError.of("missing", f"one of the {len(symbols):,} symbols", missing)
+    found = _codes(symbols, values)
+    unknown = found < 0
+    if not unknown.any():
+        return found
+    if missing is None:
+        raise ParameterError(
+            f"values are not among the {len(symbols):,} symbols, the first at position {int(np.argmax(unknown))}: name "
+            "a symbol that stands for them with ",
+            Parameter("missing"),
+            ", or leave them out",
+        )
+    return np.where(unknown, symbols.index(missing), found)
+
+
+def _codes(symbols: Sequence[Any], values: Any) -> Integers:
+    library = type(values).__module__.split(".")[0]
+    if library in ("polars", "pyarrow"):
+        return _arrow_codes(symbols, values.to_arrow() if library == "polars" else values)
+    if library == "pandas":
+        import pandas as pd
+
+        try:
+            return np.asarray(pd.Index(symbols).get_indexer(pd.Index(values)), np.int64)
+        except TypeError:  # a list in a cell, or the like
+            return _looked_up(symbols, list(values))
+    try:
+        column = np.asarray(values)
+    except ValueError:  # rows of unequal length
+        raise ParameterError("values must be one column, got cells that hold several values") from None
+    if column.ndim != 1:
+        raise ParameterError(f"values must be one column, got shape {column.shape}")
+    if isinstance(values, np.ma.MaskedArray):  # what is under a mask is nobody's answer
+        return np.where(np.ma.getmaskarray(values), -1, _codes(symbols, column))
+    if column.dtype.kind in "iu" and symbols == tuple(range(len(symbols))):
+        if column.dtype == np.int64 and len(column) and column.min() >= 0 and column.max() < len(symbols):
+            return column
+        inside = (column >= 0) & (column < len(symbols))
+        return np.where(inside, column, -1).astype(np.int64)
+    return _looked_up(symbols, column.tolist() if isinstance(values, np.ndarray) else list(values))
+
+
+def _arrow_codes(symbols: Sequence[Any], values: Any) -> Integers:
+    """The same for an Arrow array: its cells are read like the symbols, so that the text "1" is the symbol 1."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    try:
+        known = pa.array(symbols)
+    except (pa.ArrowException, OverflowError):  # symbols of several kinds, for which Arrow has no type
+        return _looked_up(symbols, values.to_pylist())
+    try:
+        cells = values.cast(known.type)
+    except pa.ArrowException:  # it would quote the first cell that cannot be read so: find them one at a time
+        cells = pa.array([_cast(cell, known.type) for cell in values], known.type)
+    return np.asarray(pc.fill_null(pc.index_in(cells, value_set=known), -1)).astype(np.int64)
+
+
+def _cast(cell: Any, kind: Any) -> Any:
+    import pyarrow as pa
+
+    try:
+        return cell.cast(kind).as_py()
+    except (pa.ArrowException, ValueError):
+        return None
+
+
+def _looked_up(symbols: Sequence[Any], values: list[Any]) -> Integers:
+    place = {symbol: at for at, symbol in enumerate(symbols)}
+    return np.fromiter((_lookup(place, value) for value in values), np.int64, len(values))
+
+
+def _lookup(place: dict[Any, int], value: Any) -> int:
+    try:
+        return place.get(value, -1)
+    except TypeError:  # a list in a cell, or the like
+        return -1

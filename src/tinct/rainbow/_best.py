@@ -1,0 +1,301 @@
+"""The best mechanism for a stated utility, and whether one mechanism is best for all of them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import Enum
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from tinct.errors import NotExtendable, NotPrivate, ParameterError
+from tinct.graphs import Budget, DatasetGraph
+from tinct.graphs.dataset import vertex_weights
+from tinct.linear_programs import PrivateTables
+from tinct.mechanism import Mechanism
+from tinct.mechanism._verify import directed_edges, excess, verify
+from tinct.privacy import Privacy
+from tinct.rainbow._extend import boundary_morphism, envelope
+from tinct.rainbow.boundary_rows import distribution, orders_as_columns, require_rainbow
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, NDArray
+
+    from tinct.graphs.budgets import PrivacyLike
+
+    Floats = NDArray[np.float64]
+
+
+SOLVER_TOLERANCE = 1e-7  # HiGHS: how far a constraint may be from holding
+MAX_PROGRAMS = 5_000
+_MARGINS = (1e-9, 1e-8, 1e-7)
+
+
+class BestMechanism(Mechanism):
+    """A mechanism that maximises a utility; by the solver's dual no private one has more than ``upper_bound``."""
+
+    value: float
+    upper_bound: float
+
+    @property
+    def gap(self) -> float:
+        """How much better a private mechanism could still be."""
+        return max(0.0, self.upper_bound - self.value)
+
+
+def best(
+    graph: DatasetGraph,
+    privacy: PrivacyLike,
+    utility: str | Mapping[Any, Mapping[Any, float]] | ArrayLike = "truth",
+    *,
+    fixed: Mapping[Any, Any] | None = None,
+) -> BestMechanism:
+    """The private mechanism that maximises a linear utility (a linear program; any boundary, or none given).
+
+    Args:
+        graph: Any graph with orders of preference or plain colours.
+        privacy: (ε, δ) for all edges, or for each edge.
+        utility: An array of weights (vertices × outputs); or ``{vertex: {answer: weight}}``; or ``"truth"`` for the sum
+            of the probabilities of the best answers; or ``"prefixes"`` for the sum of all prefix sums.
+        fixed: ``{vertex: distribution}`` for rows that are given.
+
+    >>> from tinct import Privacy, graphs
+    >>> mechanism = best(graphs.line(1, 1), Privacy("ln 3"))
+    >>> round(mechanism.value, 9), round(mechanism.gap, 9)
+    (1.5, 0.0)
+    """
+    if len(graph.outputs) < 2:
+        raise ParameterError(f"at least two answers are needed, this graph has {graph.outputs!r}")
+    weights = _weights(graph, utility)
+    rows = _fixed_rows(graph, fixed)
+    solution = PrivateTables(graph, privacy, rows).maximize(weights)
+    if solution is None:
+        raise NotExtendable("no private mechanism has these rows: the linear program is infeasible", fixed)
+    table = _repaired(graph, privacy, solution.table) if rows is None else solution.table
+    for margin in _MARGINS:
+        if verify(table, graph, privacy).private:
+            break
+        # rows that are given cannot be mixed with anything: solve again with room for the solver's errors
+        inner = PrivateTables(graph, privacy, rows, margin=margin).maximize(weights)
+        table = table if inner is None else inner.table
+    _require_private(graph, table, privacy)
+    mechanism = BestMechanism(graph, table, privacy)
+    object.__setattr__(mechanism, "value", float((weights * table).sum()))
+    object.__setattr__(mechanism, "upper_bound", solution.upper_bound)
+    return mechanism
+
+
+class Case(Enum):
+    """The four cases of docs/theory.md §4."""
+
+    ENVELOPE = "the envelope is private: it is the optimum"
+    LOWER = "the envelope is not private, but there is an optimum below it"
+    NONE = "there are private mechanisms, but no optimum"
+    INFEASIBLE = "there is no private mechanism with these rows"
+
+
+@dataclass(frozen=True)
+class Existence:
+    """Whether an optimum exists, which case it is, and the optimum if there is one."""
+
+    case: Case
+    mechanism: Mechanism | None
+
+    def __bool__(self) -> bool:
+        return self.mechanism is not None
+
+
+def optimum_exists(graph: DatasetGraph, privacy: PrivacyLike, fixed: Mapping[Any, Any]) -> Existence:
+    """Decide whether one private extension of the fixed rows dominates all others (small graphs).
+
+    An optimum exists if and only if maximising the sum of all prefix sums attains the maximum of each of them.
+    """
+    require_rainbow(graph)
+    rows = _fixed_rows(graph, fixed)
+    if rows is None:
+        raise ParameterError("give the rows of a boundary-hitting set: without them there is hardly ever an optimum")
+    table = envelope(graph, Budget(graph, privacy), rows)
+    if verify(table, graph, privacy).private:
+        return Existence(Case.ENVELOPE, Mechanism(graph, table, privacy))
+    free = np.flatnonzero(np.isnan(rows[:, 0]))
+    if len(free) * (len(graph.outputs) - 1) > MAX_PROGRAMS:
+        raise ParameterError(
+            f"deciding this takes {len(free) * (len(graph.outputs) - 1):,} linear programs: too many; "
+            "use rainbow.best with a utility"
+        )
+    tables = PrivateTables(graph, privacy, rows)
+    events = _prefix_events(graph)
+    together = tables.maximize(_scattered(graph, free, events))
+    if together is None:
+        return Existence(Case.INFEASIBLE, None)
+    for vertex in free.tolist():
+        for event in events[vertex]:
+            alone = np.zeros((len(graph), len(graph.outputs)))
+            alone[vertex] = event
+            highest = tables.maximize(alone)
+            if highest is None or highest.value > float((alone * together.table).sum()) + 10 * SOLVER_TOLERANCE:
+                return Existence(Case.NONE, None)
+    _require_private(graph, together.table, privacy)
+    return Existence(Case.LOWER, Mechanism(graph, together.table, privacy))
+
+
+def prefix_weights(graph: DatasetGraph, utility: str) -> Floats:
+    """The weights that ``"truth"`` and ``"prefixes"`` stand for."""
+    if utility not in ("truth", "prefixes"):
+        raise ParameterError(f"utility must be 'truth', 'prefixes', weights or a mapping, got {utility!r:.80}")
+    events = _prefix_events(graph)
+    return np.asarray(events[:, 0] if utility == "truth" else events.sum(axis=1))
+
+
+def _prefix_events(graph: DatasetGraph) -> Floats:
+    """For every vertex its q − 1 prefix events, as rows of zeros and ones over the outputs."""
+    columns = orders_as_columns(graph)
+    width = len(graph.outputs)
+    events = np.zeros((len(columns), width - 1, width))
+    for code, order in enumerate(columns):
+        for size in range(1, width):
+            events[code, size - 1, order[:size]] = 1.0
+    return np.asarray(events[graph.coloring.codes])
+
+
+def _scattered(graph: DatasetGraph, free: NDArray[np.int64], events: Floats) -> Floats:
+    weights = np.zeros((len(graph), len(graph.outputs)))
+    weights[free] = events[free].sum(axis=1)
+    return weights
+
+
+def _weights(graph: DatasetGraph, utility: str | Mapping[Any, Mapping[Any, float]] | ArrayLike) -> Floats:
+    shape = (len(graph), len(graph.outputs))
+    if isinstance(utility, str):
+        return prefix_weights(graph, utility)
+    if isinstance(utility, Mapping):
+        weights = np.zeros(shape)
+        for vertex, of_answers in utility.items():
+            if not isinstance(of_answers, Mapping) or not all(answer in graph.outputs for answer in of_answers):
+                raise ParameterError(f"the utility of {vertex!r} must be a mapping from {graph.outputs!r} to weights")
+            for answer, weight in of_answers.items():
+                weights[graph.position(vertex), graph.outputs.index(answer)] = _finite(weight)
+    else:
+        try:
+            weights = np.asarray(utility, np.float64)
+        except (TypeError, ValueError):
+            raise ParameterError(
+                f"utility must be 'truth', 'prefixes', weights or a mapping, got {utility!r:.80}"
+            ) from None
+    if weights.shape != shape or not np.isfinite(weights).all():
+        raise ParameterError(f"a utility needs finite weights, {shape[0]} vertices × {shape[1]} outputs")
+    return weights
+
+
+def _finite(weight: float) -> float:
+    try:
+        number = float(weight)
+    except (TypeError, ValueError, OverflowError):
+        number = math.nan
+    if not math.isfinite(number):
+        raise ParameterError(f"a weight must be a finite number, got {weight!r:.80}")
+    return number
+
+
+def _fixed_rows(graph: DatasetGraph, fixed: Mapping[Any, Any] | None) -> Floats | None:
+    if fixed is not None and not isinstance(fixed, Mapping):
+        raise ParameterError(f"fixed rows must be a mapping {{vertex: distribution}}, got {fixed!r:.80}")
+    if not fixed:
+        return None
+    rows = np.full((len(graph), len(graph.outputs)), np.nan)
+    for vertex, given in fixed.items():
+        rows[graph.position(vertex)] = distribution(given, graph.outputs, f"the row of {vertex!r}")
+    return rows
+
+
+def _repaired(graph: DatasetGraph, privacy: PrivacyLike, table: Floats) -> Floats:
+    """The solver's table, mixed with just enough of the uniform distribution to be private.
+
+    A solver keeps inequalities only up to its tolerance, and may put a 0 beside a 1e-9, which is infinite ε. Where an
+    edge exceeds its δ by x, a share x/(x + δ + (E − 1)/q) of the uniform row is enough (docs/proofs/rainbow.md).
+    """
+    gains, shifts = Budget(graph, privacy).dense_parameters()
+    share = 0.0
+    for rows, columns, entries in directed_edges(graph):
+        beyond = np.maximum(0.0, excess(table[rows], table[columns], gains[entries]) - shifts[entries])
+        room = shifts[entries] + (gains[entries] - 1.0) / table.shape[1]
+        with np.errstate(invalid="ignore"):
+            share = max(share, float(np.nan_to_num(beyond / (beyond + room)).max(initial=0.0)))
+    share = min(1.0, share * (1 + 1e-6))
+    return np.asarray((1 - share) * table + share / table.shape[1])
+
+
+def _require_private(graph: DatasetGraph, table: Floats, privacy: PrivacyLike) -> None:
+    """Refuse a solver's table that is not private on every edge."""
+    verdict = verify(table, graph, privacy)
+    if not verdict.private:
+        raise NotPrivate(f"the solver's table is not private enough to be used: {verdict.witness}", verdict.witness)
+
+
+def balanced_boundary(graph: DatasetGraph, privacy: Privacy) -> dict[Any, NDArray[np.float64]]:
+    """Boundary rows that treat all answers alike: randomized response on the best answer of each order.
+
+    With q answers the best one has (E + (q − 1)δ)/(E + q − 1) and each other (1 − δ)/(E + q − 1): no rows have more on
+    average over q orders that all meet and have different best answers.
+
+    >>> from tinct import graphs
+    >>> balanced_boundary(graphs.rankings(3, "ab"), Privacy("ln 3"))[("b", "a")]
+    array([0.25, 0.75])
+    """
+    require_rainbow(graph)
+    if not isinstance(privacy, Privacy):
+        raise ParameterError("balanced boundary rows need one Privacy(epsilon, delta) for all edges")
+    width = len(graph.outputs)
+    other = float(1 - privacy.exact_delta) / (privacy.growth + width - 1)
+    top = (privacy.growth + (width - 1) * privacy.delta) / (privacy.growth + width - 1)
+    rows = np.full((len(graph.coloring.palette), width), other)
+    rows[np.arange(len(rows)), orders_as_columns(graph)[:, 0]] = top
+    return dict(zip(graph.coloring.palette, rows, strict=True))
+
+
+@dataclass(frozen=True)
+class BestBoundary:
+    """The best boundary rows for a prior, their value, and the bound that proves it."""
+
+    rows: dict[Any, NDArray[np.float64]]
+    value: float
+    upper_bound: float
+
+
+def best_boundary(
+    graph: DatasetGraph,
+    privacy: Privacy,
+    prior: Mapping[Any, float] | ArrayLike | None = None,
+    *,
+    utility: str = "truth",
+) -> BestBoundary:
+    """The boundary rows whose optimal mechanism has the largest expected utility, among all rows by order.
+
+    A linear program on the boundary rainbow graph, whose size does not depend on how many datasets there are.
+
+    Args:
+        graph: A graph with orders of preference.
+        privacy: One (ε, δ) for all edges.
+        prior: How likely each vertex is, ``{vertex: weight}`` or an array; all alike if left out.
+        utility: ``"truth"`` counts the best answer, ``"prefixes"`` all prefix sums.
+    """
+    if not isinstance(privacy, Privacy):
+        raise ParameterError("best boundary rows need one Privacy(epsilon, delta) for all edges")
+    morphism = boundary_morphism(graph)
+    weight = _prior(graph, prior)
+    gathered = np.bincount(morphism.image, weight, minlength=len(morphism.target))
+    mechanism = best(morphism.target, privacy, gathered[:, None] * prefix_weights(morphism.target, utility))
+    rows = {order: mechanism.row((order, 0)) for order, step in morphism.target.vertices if step == 0}
+    return BestBoundary(rows, mechanism.value, mechanism.upper_bound)
+
+
+def _prior(graph: DatasetGraph, prior: Mapping[Any, float] | ArrayLike | None) -> NDArray[np.float64]:
+    if prior is None:
+        return np.full(len(graph), 1.0 / len(graph))
+    weights = vertex_weights(graph, prior, "the weights of a prior")
+    if not weights.any():
+        raise ParameterError("a prior needs a weight above 0")
+    weights = weights / weights.max()  # so that their sum stays finite
+    return np.asarray(weights / weights.sum())

@@ -1,0 +1,118 @@
+"""Boundary rows: distributions over the answers, read strictly; and what becomes of one at a distance."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from tinct.errors import ParameterError
+from tinct.privacy import Privacy, SuitablePair
+from tinct.privacy.differential import TINY
+from tinct.privacy.suitable_pairs import require_answers
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, NDArray
+
+    from tinct.graphs import DatasetGraph
+
+    Floats = NDArray[np.float64]
+
+SUM_TOLERANCE = 1e-9
+
+
+def distribution(given: Mapping[Any, float] | ArrayLike, outputs: Sequence[Any], where: str) -> Floats:
+    """A row over the outputs from a list in their order or a mapping ``{answer: probability}``.
+
+    Entries must be at least 0 and sum to 1 within 1e-9; the rounding that is left is divided out.
+    """
+    if isinstance(given, Mapping):
+        unknown = next((answer for answer in given if answer not in outputs), None)
+        if unknown is not None:
+            raise ParameterError(f"{where} names {unknown!r}, which is not an answer: choose from {tuple(outputs)!r}")
+        given = [given.get(answer, 0.0) for answer in outputs]
+    try:
+        row = np.asarray(given, np.float64)
+    except (TypeError, ValueError):
+        raise ParameterError(f"{where} must be probabilities of {tuple(outputs)!r}, got {given!r:.80}") from None
+    if row.shape != (len(outputs),) or not len(row):
+        raise ParameterError(f"{where} must have {len(outputs)} entries, one for each of {tuple(outputs)!r}")
+    if not (row >= 0).all() or not abs(row.sum() - 1.0) <= SUM_TOLERANCE:
+        raise ParameterError(
+            f"{where} must have entries of at least 0 that sum to 1 within {SUM_TOLERANCE:g}, got {row.tolist()}"
+        )
+    return np.asarray(row / row.sum()) + 0.0  # the sum turns −0 into 0
+
+
+def at_distance(privacy: SuitablePair, preferred: ArrayLike, distance: ArrayLike) -> Floats:
+    """The optimal rows at some distances from a boundary row, both listed from the best answer to the worst.
+
+    Each prefix sum rises by U with every step (docs/theory.md §4); closed form, so 10^9 steps cost as much as one.
+
+    >>> from tinct import Privacy
+    >>> at_distance(Privacy("ln 2"), [0.1, 0.3, 0.6], [0, 1, 2, 3])
+    array([[0.1  , 0.3  , 0.6  ],
+           [0.2  , 0.5  , 0.3  ],
+           [0.4  , 0.45 , 0.15 ],
+           [0.7  , 0.225, 0.075]])
+    """
+    if not isinstance(privacy, SuitablePair):
+        raise ParameterError(f"privacy must be a Privacy, GaussianDP or TradeOff, got {privacy!r:.80}")
+    row = distribution(preferred, range(np.size(preferred)), "the row")
+    if len(row) < 2:
+        raise ParameterError("the row must have at least two entries: with one answer there is nothing to hide")
+    require_answers(privacy, len(row))
+    steps = np.atleast_1d(np.asarray(distance))
+    prefix = np.minimum(np.cumsum(row)[:-1], 1.0)
+    suffix = np.minimum(np.cumsum(row[::-1])[::-1][1:], 1.0)
+    reached, missed = privacy.walk(steps[:, None], prefix[None, :], suffix[None, :])
+    table = from_prefixes(reached, missed)
+    return _with_small_entries(privacy, row, prefix, steps, missed, table) if isinstance(privacy, Privacy) else table
+
+
+def _with_small_entries(
+    privacy: Privacy, row: Floats, prefix: Floats, steps: NDArray[Any], missed: Floats, table: Floats
+) -> Floats:
+    """Middle entries with the digits that differences of prefix sums lose.
+
+    U^d is made of straight pieces with slope e^((2m − d)ε), m ≤ d the steps before τ. So p′_k lies between p_k times
+    the slope at the upper and at the lower end of its piece of the prefix sums, unless U has become flat there.
+    """
+    epsilon = privacy.epsilon
+    rising = np.minimum(steps[:, None], np.asarray(privacy.transition(prefix))[None, :])
+    slopes = np.exp(np.minimum((2.0 * rising - steps[:, None]) * epsilon, 700.0))
+    middle = row[1:-1]
+    low, high = middle * slopes[:, 1:], middle * slopes[:, :-1]
+    floor = np.where(middle > 0, TINY, 0.0) if privacy.delta == 0 else 0.0
+    exact = np.maximum(np.clip(table[:, 1:-1], low, high), floor)
+    table[:, 1:-1] = np.where(missed[:, 1:] > 0, exact, table[:, 1:-1])
+    table[steps == 0] = row
+    return table
+
+
+def from_prefixes(reached: Floats, missed: Floats) -> Floats:
+    """Rows from their prefix sums and the complements, taking each difference on the side with more digits."""
+    ends = (len(reached), 1)
+    upper = np.hstack([np.zeros(ends), reached, np.ones(ends)])
+    lower = np.hstack([np.ones(ends), missed, np.zeros(ends)])
+    low, high = np.diff(upper, axis=1), -np.diff(lower, axis=1)
+    return np.maximum(0.0, np.where(upper[:, 1:] <= 0.5, low, high)) + 0.0  # the sum turns −0 into 0
+
+
+def orders_as_columns(graph: DatasetGraph) -> NDArray[np.int64]:
+    """For every order in the palette the columns of its answers, best first; a plain colour is put before the rest."""
+    outputs = graph.outputs
+    orders = [
+        order if isinstance(order, tuple) else (order, *(answer for answer in outputs if answer != order))
+        for order in graph.coloring.palette
+    ]
+    return np.array([[outputs.index(answer) for answer in order] for order in orders], np.int64)
+
+
+def require_rainbow(graph: DatasetGraph) -> None:
+    """Refuse graphs that have no orders to speak of."""
+    if len(graph.outputs) < 2:
+        raise ParameterError(f"at least two answers are needed, this graph has {graph.outputs!r}")
+    if not graph.coloring.has_orders and len(graph.outputs) > 2:
+        raise ParameterError("colors must be orders of preference (tuples of all answers) when there are more than two")

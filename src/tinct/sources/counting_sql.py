@@ -1,0 +1,173 @@
+"""The one SQL statement that counts. It is put together from public parts only: names are quoted, values are literals.
+
+The statement works in stages. *cells* reads each column that is needed; *rows* says for each row whether it is in
+scope, its group and its class; with a unit, *persons* keeps one row of each person; the last stage counts.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from tinct.questions.counts import Categories, Condition, Counted
+from tinct.questions.persons import RULE, Keep
+from tinct.questions.predicates import And, Comparison, Literal, Membership, Not, Predicate, kind_of, uses
+from tinct.sources.cell_rules import first_reading, second_reading
+from tinct.sources.columns import LABEL, PERSON
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from tinct.sources.columns import Column, Schema
+
+# ruff: noqa: S608 # no part of a statement is text of the caller's: see _literal, columns.quoted, predicates.py
+
+
+_KEEP = {Keep.ANY: "bool_or", Keep.FIRST: "min"}
+_KEEP_BY = {Keep.FIRST: "arg_min"}  # by the order of something else
+_OPERATORS = {"==": "=", "!=": "<>", "<": "<", "<=": "<=", ">": ">", ">=": ">="}
+
+
+@dataclass(frozen=True)
+class CountingPlan:
+    """What is to be counted: classes, among which rows, of whom, and in which groups.
+
+    A person with rows in several groups is in the first of them: in the order of their text or, if ``listed``, in that
+    of ``groups``.
+    """
+
+    what: Counted
+    where: Predicate | None = None
+    unit: str | None = None
+    by: str | None = None
+    groups: tuple[str, ...] | None = None
+    listed: bool = False
+
+
+class Statement:
+    """The SQL text of a plan, with the columns it reads."""
+
+    def __init__(self, plan: CountingPlan, schema: Schema) -> None:
+        self.plan = plan
+        labels = [(name, use) for name, use in ((plan.unit, PERSON), (plan.by, LABEL)) if name is not None]
+        needed = [*plan.what.uses(), *(uses(plan.where) if plan.where else ()), *labels]
+        needed = needed or [(schema.any_name(), LABEL)]  # rows are counted by some column, whatever is in it
+        self._read = {(name, use): schema.column(name, use) for name, use in needed}
+        self._alias = {key: f"v{at}" for at, key in enumerate(self._read)}
+
+    @property
+    def columns(self) -> list[Column]:
+        """The columns that are read, each once."""
+        return list(dict.fromkeys(self._read.values()))
+
+    def text(self, scan: str) -> str:
+        """The statement over ``scan``, an SQL expression that yields the rows.
+
+        For a condition it returns (many, inside, valid, true): all rows, those in scope, those that are true or false,
+        and those that are true; with groups (label, many, valid, true), the label NULL for rows in no group. For
+        categories it returns (inside or label, class, many).
+        """
+        rows = f"SELECT {', '.join(self._row())} FROM ({self._cells(scan)})"
+        if self.plan.unit is not None:
+            rows = self._persons(rows)
+        by_group = self.plan.by is not None
+        order = " ORDER BY label" if by_group else ""
+        if isinstance(self.plan.what, Categories):
+            place = "label" if by_group else "inside"
+            return f"SELECT {place}, class, count(*) AS many FROM ({rows}) GROUP BY {place}, class{order}"
+        if by_group:
+            return f"SELECT label, count(*) AS many, {self._tally()} FROM ({rows}) GROUP BY label{order}"
+        inside = "count(*)" if self.plan.where is None else _number_of("inside")
+        return f"SELECT count(*) AS many, {inside} AS inside, {self._tally()} FROM ({rows})"
+
+    def _tally(self) -> str:
+        if self.plan.unit is None:
+            return f"count(class) AS valid, {_number_of('class')} AS true"
+        return f"{_number_of('class >= 0')} AS valid, {_number_of('class = 0')} AS true"
+
+    def _cells(self, scan: str) -> str:
+        first = [f"{first_reading(self._read[key], key[1])} AS {alias}" for key, alias in self._alias.items()]
+        second = [f"{second_reading(self._read[key], key[1], alias)} AS {alias}" for key, alias in self._alias.items()]
+        return f"SELECT {', '.join(second)} FROM (SELECT {', '.join(first)} FROM {scan})"
+
+    def _row(self) -> list[str]:
+        plan = self.plan
+        inside = f"coalesce({self._predicate(plan.where)}, false)" if plan.where else "true"
+        parts = [] if plan.unit is None else [f"{self._alias[plan.unit, PERSON]} AS person"]
+        if plan.by is None:
+            return [*parts, f"{_if(inside, self._class())} AS class", f"{inside} AS inside"]
+        label = self._alias[plan.by, LABEL]
+        if plan.groups is not None:
+            inside = f"{inside} AND {label} IN ({', '.join(_literal(each) for each in plan.groups)})"
+        return [*parts, f"{self._class()} AS class", f"{_if(inside, label)} AS label"]
+
+    def _class(self) -> str:
+        what = self.plan.what
+        if isinstance(what, Condition):
+            predicate = self._predicate(what.predicate)
+            if self.plan.unit is None:
+                return predicate
+            return f"CASE {predicate} WHEN true THEN 0 WHEN false THEN 1 END"
+        return self._category(what)
+
+    def _category(self, what: Categories) -> str:
+        cell = self._alias[what.column, kind_of(what.values[0])]
+        whens = " ".join(f"WHEN {_literal(value)} THEN {at}" for at, value in enumerate(what.values))
+        return f"CASE {cell} {whens} END"
+
+    def _persons(self, rows: str) -> str:
+        """One row for each person, by the rule of ``questions.persons``; the class of a row out of scope is NULL."""
+        place = f"{_KEEP[RULE.place]}(class)"
+        if self.plan.by is None:
+            inside = f"{_KEEP[RULE.inside]}(inside)"
+            return f"SELECT {inside} AS inside, {place} AS class FROM ({rows}) WHERE person IS NOT NULL GROUP BY person"
+        by_group = (
+            f"SELECT person, label, coalesce({place}, -1) AS class "
+            f"FROM ({rows}) WHERE person IS NOT NULL GROUP BY person, label"
+        )
+        keep, keep_by = _KEEP[RULE.label], _KEEP_BY[RULE.label]
+        first = f"{keep}(label) AS label, {keep_by}(class, label) AS class"
+        if self.plan.listed:
+            order = self._place_of_label()
+            first = f"{keep_by}(label, {order}) AS label, {keep_by}(class, {order}) AS class"
+        return f"SELECT {first} FROM ({by_group}) GROUP BY person"
+
+    def _place_of_label(self) -> str:
+        whens = " ".join(f"WHEN {_literal(each)} THEN {at}" for at, each in enumerate(self.plan.groups or ()))
+        return f"CASE label {whens} END"
+
+    def _predicate(self, predicate: Predicate) -> str:
+        if isinstance(predicate, Comparison):
+            cell = self._alias[predicate.column, kind_of(predicate.value)]
+            if isinstance(predicate.value, bool):  # the cell is the answer, or its opposite
+                return cell if predicate.value == (predicate.operator == "==") else f"(NOT {cell})"
+            return f"({cell} {_OPERATORS[predicate.operator]} {_literal(predicate.value)})"
+        if isinstance(predicate, Membership):
+            cell = self._alias[predicate.column, kind_of(predicate.values[0])]
+            return f"({cell} IN ({', '.join(_literal(value) for value in predicate.values)}))"
+        if isinstance(predicate, Not):
+            return f"(NOT {self._predicate(predicate.part)})"
+        if not predicate.parts:  # all of nothing is true, one of nothing is not
+            return "true" if isinstance(predicate, And) else "false"
+        return self._joined(" AND " if isinstance(predicate, And) else " OR ", predicate.parts)
+
+    def _joined(self, word: str, parts: Iterable[Predicate]) -> str:
+        return f"({word.join(self._predicate(part) for part in parts)})"
+
+
+def _number_of(condition: str) -> str:
+    return f"coalesce(count_if({condition}), 0)"  # it is NULL where the condition is unknown throughout
+
+
+def _if(inside: str, value: str) -> str:
+    return value if inside == "true" else f"CASE WHEN {inside} THEN {value} END"
+
+
+def _literal(value: Literal) -> str:
+    """A literal in SQL. Text has no control characters (predicates.py); its quotes are doubled."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, str):
+        doubled = value.replace("'", "''")
+        return f"'{doubled}'"
+    return f"CAST('{value!r}' AS DOUBLE)"

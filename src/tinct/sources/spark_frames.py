@@ -1,0 +1,359 @@
+"""Rows in a Spark DataFrame, counted on the executors by the same rules as everywhere else (docs/questions.md).
+
+Only counts come to the driver. A column is read by its type, as in a data frame; what cannot be read is missing, and no
+value ever raises an error.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from functools import reduce
+from itertools import islice
+from operator import and_, or_
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from tinct.questions.counts import Categories, Condition, Counts, GroupCounts
+from tinct.questions.persons import RULE, Keep
+from tinct.questions.predicates import NUMBER, TEXT, And, Comparison, Membership, Not, Predicate, kind_of
+from tinct.sources.cell_rules import NO_WORDS, YES_WORDS
+from tinct.sources.columns import (
+    BOOLEAN,
+    CELL,
+    DECIMAL,
+    FLOAT,
+    LABEL,
+    MOMENT,
+    OTHER,
+    PERSON,
+    STRING,
+    WHOLE,
+    Column,
+    Schema,
+)
+from tinct.sources.counting_sql import Statement
+from tinct.sources.data_frames import names_of
+from tinct.sources.source import MAX_GROUPS, Source, _plan
+from tinct.sources.spark_engine import guarded, pyspark, require_frame
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from tinct.questions.counts import Counted
+    from tinct.questions.questions import Question
+    from tinct.sources.counting_sql import CountingPlan
+
+_NAME = "the Spark DataFrame"
+_KINDS = {
+    "tinyint": WHOLE, "smallint": WHOLE, "int": WHOLE, "bigint": WHOLE, "decimal": DECIMAL, "float": FLOAT,
+    "double": FLOAT, "boolean": BOOLEAN, "string": STRING, "char": STRING, "varchar": STRING, "date": MOMENT,
+    "timestamp": MOMENT, "timestamp_ntz": MOMENT, "void": CELL,
+}  # fmt: skip
+# the blanks that are taken off a text: those Unicode calls space separators, and no others
+_BLANKS = "".join(chr(code) for code in range(0x3001) if unicodedata.category(chr(code)) == "Zs")
+_LARGEST_WHOLE = 1e15  # labels below are written as whole numbers
+_OPERATORS = {
+    "==": lambda a, b: a == b,
+    "!=": lambda a, b: a != b,
+    "<": lambda a, b: a < b,
+    "<=": lambda a, b: a <= b,
+    ">": lambda a, b: a > b,
+    ">=": lambda a, b: a >= b,
+}
+
+
+def open_frame(frame: Any, place: str | None = None) -> SparkSource:
+    """The rows of a Spark DataFrame, ready to be counted; ``place`` is where they come from, if that is known."""
+    pyspark()
+    return SparkSource(require_frame(frame, "data"), place)
+
+
+def kind_of_spark_type(written: str) -> str:
+    """What a column of a Spark type, in Spark's own short form, holds.
+
+    >>> kind_of_spark_type("bigint"), kind_of_spark_type("decimal(10,2)"), kind_of_spark_type("array<int>")
+    ('whole', 'decimal', 'other')
+    """
+    base = written.partition("(")[0].partition(" ")[0]
+    return OTHER if "<" in written else _KINDS.get(base, OTHER)
+
+
+class SparkSource(Source):
+    """Rows in a Spark DataFrame. Columns are addressed by place, so that no name needs quoting."""
+
+    def __init__(self, frame: Any, place: str | None = None) -> None:
+        self._place = place
+        self.session = frame.sparkSession
+        names = names_of(frame.columns)
+        kinds = [kind_of_spark_type(kind) for _, kind in frame.dtypes]
+        self._schema = Schema(
+            Column(name, f"c{at}", kind) for at, (name, kind) in enumerate(zip(names, kinds, strict=True))
+        )
+        named = frame.toDF(*(f"c{at}" for at in range(len(names))))
+        zoned = {f"c{at}": _in_utc(f"c{at}") for at, (_, kind) in enumerate(frame.dtypes) if kind == "timestamp"}
+        self._frame = named.withColumns(zoned) if zoned else named
+
+    rules = ()
+
+    @property
+    def name(self) -> str:
+        """What the rows are from."""
+        return _NAME
+
+    @property
+    def place(self) -> str:
+        """The address the rows were read from, by which one data set is told from another; otherwise the name."""
+        return self._place or _NAME
+
+    def count(
+        self, what: Question | Counted, *, where: str | Predicate | None = None, unit: str | None = None
+    ) -> Counts:
+        """How many rows are in each class of a question; see Source.count."""
+        plan = _plan(what, where, unit, None, None)
+        found = guarded("counting", _Reading(plan, self._schema).counted(self._frame).collect)
+        rows = missing = 0
+        classes = [0] * plan.what.size
+        for inside, place, many in found:
+            rows += many
+            if inside and (place is None or place < 0):
+                missing += many
+            elif inside:
+                classes[place] += many
+        return Counts(rows, tuple(classes), missing)
+
+    def count_by(
+        self,
+        what: Question | Counted,
+        by: str,
+        *,
+        where: str | Predicate | None = None,
+        unit: str | None = None,
+        groups: Sequence[str] | None = None,
+        listed: bool = False,
+    ) -> GroupCounts:
+        """The same for each group, in one pass; see Source.count_by."""
+        plan = _plan(what, where, unit, by, groups, listed=listed)
+        reading = _Reading(plan, self._schema)
+        found = guarded("counting groups", lambda: reading.grouped(self._frame).toArrow())
+        labels = found.column("label").to_pylist()
+        table = np.column_stack([np.asarray(found.column(name), np.int64) for name in found.column_names[1:]])
+        rows = int(table[:, -1].sum())
+        place = {label: at for at, label in enumerate(labels) if label is not None}
+        kept = tuple(sorted(place)) if plan.groups is None else plan.groups
+        counts = np.zeros((len(kept), plan.what.size + 1), np.int64)
+        known = [at for at, label in enumerate(kept) if label in place]
+        counts[known] = table[[place[kept[at]] for at in known], :-1]
+        return GroupCounts(rows, kept, counts[:, :-1], counts[:, -1])
+
+    def group_batches(
+        self,
+        what: Question | Counted,
+        by: str,
+        *,
+        where: str | Predicate | None = None,
+        unit: str | None = None,
+        groups: Sequence[str] | None = None,
+    ) -> Iterator[GroupCounts]:
+        """The same in batches, one partition at a time; see Source.group_batches."""
+        plan = _plan(what, where, unit, by, groups)
+        reading = _Reading(plan, self._schema)
+        if plan.groups is not None:
+            return iter([self.count_by(what, by, where=where, unit=unit, groups=groups)])
+        return self._batches(plan, reading)
+
+    def _batches(self, plan: CountingPlan, reading: _Reading) -> Iterator[GroupCounts]:
+        frame = guarded("counting groups", lambda: reading.grouped(self._frame))
+        ordered = frame.orderBy(_functions().asc_nulls_last("label"))  # by the bytes of UTF-8, as the code points are
+        found = guarded("counting groups", ordered.toLocalIterator)
+        rows = iter(lambda: guarded("counting groups", lambda: next(found, None)), None)
+        begun = False
+        while part := list(islice(rows, MAX_GROUPS)):
+            begun = True
+            yield _batch(part, plan.what.size)
+        if not begun:
+            yield _batch([], plan.what.size)
+
+    def grouped(
+        self,
+        what: Question | Counted,
+        by: str,
+        *,
+        where: str | Predicate | None = None,
+        unit: str | None = None,
+        groups: Sequence[str] | None = None,
+    ) -> tuple[Any, int]:
+        """The counts of ``count_by`` left on the executors, and the number of classes.
+
+        The frame has one row per group: label (NULL for rows in no group), n0, n1, …, missing, and many for their sum.
+        """
+        plan = _plan(what, where, unit, by, groups)
+        reading = _Reading(plan, self._schema)
+        return guarded("counting groups", lambda: reading.grouped(self._frame)), plan.what.size
+
+    def close(self) -> None:
+        """Nothing is held open."""
+
+
+def _batch(rows: list[Any], size: int) -> GroupCounts:
+    """Counts from rows of (label, n0, n1, …, missing, many); the row without a label is in no group."""
+    labelled = [row for row in rows if row[0] is not None]
+    table = np.array([row[1:-1] for row in labelled], np.int64).reshape(len(labelled), size + 1)
+    labels = tuple(row[0] for row in labelled)
+    return GroupCounts(sum(row[-1] for row in rows), labels, table[:, :-1], table[:, -1])
+
+
+class _Reading:
+    """The frame of a plan: each row with its class and whether it is in scope, or its group."""
+
+    def __init__(self, plan: CountingPlan, schema: Schema) -> None:
+        Statement(plan, schema)  # refuses what the columns cannot answer
+        self.plan = plan
+        self.schema = schema
+
+    def counted(self, frame: Any) -> Any:
+        """A frame of (inside, class, many)."""
+        rows = frame.select(*self._row())
+        if self.plan.unit is not None:
+            f = _functions()
+            place = _keep(RULE.place)(f.when(f.col("inside"), f.col("class")))
+            rows = rows.where("person IS NOT NULL").groupBy("person")
+            rows = rows.agg(_keep(RULE.inside)("inside").alias("inside"), place.alias("class"))
+        return rows.groupBy("inside", "class").count()
+
+    def grouped(self, frame: Any) -> Any:
+        """A frame of (label, n0, n1, …, missing, many)."""
+        f = _functions()
+        rows = frame.select(*self._row())
+        if self.plan.groups is not None:
+            rows = self._declared(rows)
+        if self.plan.unit is not None:
+            place = f.coalesce(_keep(RULE.place)("class"), f.lit(-1)).alias("class")
+            rows = rows.where("person IS NOT NULL").groupBy("person", "label").agg(place)
+            order = self._place(f.col("label")) if self.plan.listed else f.col("label")
+            keep = {Keep.FIRST: f.min_by}[RULE.label]
+            rows = rows.groupBy("person").agg(*(keep(name, order).alias(name) for name in ("class", "label")))
+        counts = [f.count(f.when(f.col("class") == at, 1)).alias(f"n{at}") for at in range(self.plan.what.size)]
+        missing = f.count(f.when(f.coalesce(f.col("class"), f.lit(-1)) < 0, 1)).alias("missing")
+        return rows.groupBy("label").agg(*counts, missing, f.count(f.lit(1)).alias("many"))
+
+    def _place(self, label: Any) -> Any:
+        f = _functions()
+        return f.coalesce(*(f.when(label == each, at) for at, each in enumerate(self.plan.groups or ())))
+
+    def _declared(self, rows: Any) -> Any:
+        """Rows of groups that were not declared are in no group."""
+        f = _functions()
+        listed = rows.sparkSession.createDataFrame([(label,) for label in self.plan.groups or ()], "declared string")
+        joined = rows.join(listed, rows["label"] == listed["declared"], "left")
+        return joined.drop("label").withColumnRenamed("declared", "label").select(*(f.col(n) for n in rows.columns))
+
+    def _row(self) -> list[Any]:
+        f, plan = _functions(), self.plan
+        inside = f.coalesce(self._predicate(plan.where), f.lit(False)) if plan.where else f.lit(True)
+        parts = [self._class().alias("class")]
+        if plan.unit is not None:
+            parts.append(self._cell(plan.unit, PERSON).alias("person"))
+        if plan.by is None:
+            return [*parts, inside.alias("inside")]
+        label = self._cell(plan.by, LABEL)
+        return [*parts, f.when(inside, label).alias("label")]
+
+    def _class(self) -> Any:
+        f, what = _functions(), self.plan.what
+        if isinstance(what, Condition):
+            predicate = self._predicate(what.predicate)
+            return f.when(predicate, 0).when(~predicate, 1)
+        return self._category(what)
+
+    def _category(self, what: Categories) -> Any:
+        f = _functions()
+        cell = self._cell(what.column, kind_of(what.values[0]))
+        chain = f.when(cell == f.lit(what.values[0]), 0)
+        for at, value in enumerate(what.values[1:], 1):
+            chain = chain.when(cell == f.lit(value), at)
+        return chain
+
+    def _predicate(self, predicate: Predicate) -> Any:
+        f = _functions()
+        if isinstance(predicate, Comparison):
+            cell = self._cell(predicate.column, kind_of(predicate.value))
+            return _OPERATORS[predicate.operator](cell, f.lit(predicate.value))
+        if isinstance(predicate, Membership):
+            return self._cell(predicate.column, kind_of(predicate.values[0])).isin(*predicate.values)
+        if isinstance(predicate, Not):
+            return ~self._predicate(predicate.part)
+        if not predicate.parts:
+            return f.lit(isinstance(predicate, And))
+        return reduce(and_ if isinstance(predicate, And) else or_, map(self._predicate, predicate.parts))
+
+    def _cell(self, name: str, use: str) -> Any:
+        column = self.schema.column(name, use)
+        return _read(_functions().col(column.identifier), column.kind, use)
+
+
+def _read(cell: Any, kind: str, use: str) -> Any:
+    """A cell as a number, text, yes or no, the label of a group, or the name of a person; see cells.py."""
+    f = _functions()
+    if use == NUMBER:
+        return _finite(cell.cast("double"))
+    if use == TEXT:
+        return _text(cell, kind)
+    if use == PERSON:
+        return _text(cell, kind) if kind in (CELL, STRING) else _finite(cell) if kind == FLOAT else cell
+    if use == LABEL:
+        if kind in (DECIMAL, FLOAT):
+            return _number_label(_finite(cell.cast("double")))
+        return _text(cell, kind) if kind in (CELL, STRING, MOMENT) else cell.cast("string")
+    if kind == BOOLEAN:
+        return cell
+    if kind in (CELL, STRING):
+        word = f.lower(_trimmed(cell))
+        return f.when(word.isin(*YES_WORDS), True).when(word.isin(*NO_WORDS), False)
+    return f.when(cell == 1, True).when(cell == 0, False)
+
+
+def _finite(number: Any) -> Any:
+    f = _functions()
+    return f.when(~f.isnan(number) & (f.abs(number) != float("inf")), number)
+
+
+def _trimmed(cell: Any) -> Any:
+    f = _functions()
+    # a collation of the column's own would make texts equal that are not; what is not UTF-8 is missing
+    return f.trim(f.try_validate_utf8(f.collate(cell.cast("string"), "UTF8_BINARY")), f.lit(_BLANKS))
+
+
+def _text(cell: Any, kind: str) -> Any:
+    f = _functions()
+    if kind != MOMENT:
+        return f.nullif(_trimmed(cell), f.lit(""))
+    return cell.cast("string")
+
+
+def _number_label(number: Any) -> Any:
+    """3.0 and 3 are the same label; other numbers are written with the fewest digits, as Python does."""
+    f = _functions()
+    whole = (number % 1.0 == 0) & (f.abs(number) < _LARGEST_WHOLE)
+    # without annotations, from which Spark would try to guess another kind of function
+    written = f.udf(lambda value: None if value is None else repr(value), "string")
+    return f.when(whole, f.when(whole, number).cast("bigint").cast("string")).otherwise(written(number))
+
+
+def _in_utc(name: str) -> Any:
+    """A moment on the world's clock as text, whatever the time zone of the session; missing beyond 30,000 years."""
+    seconds = f"try_cast(CAST(unix_micros({name}) AS DECIMAL(20, 0)) / 1000000 AS DECIMAL(18, 6))"
+    moment = f"try_add(TIMESTAMP_NTZ'1970-01-01 00:00:00', make_dt_interval(0, 0, 0, {seconds}))"
+    return _functions().expr(f"concat(CAST({moment} AS STRING), '+00')")
+
+
+def _keep(how: Keep) -> Any:
+    """The aggregate that renders a part of the rule of ``questions.persons``."""
+    f = _functions()
+    return {Keep.ANY: f.bool_or, Keep.FIRST: f.min}[how]
+
+
+def _functions() -> Any:
+    from pyspark.sql import functions
+
+    return functions

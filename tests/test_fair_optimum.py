@@ -1,0 +1,441 @@
+"""The fair optimum (docs/proofs/fair-optimum.md): private, equal to its definition, and beaten by nobody."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+import naive
+import oracles
+from strategies import Case, random_case, random_private
+from tinct import (
+    DatasetGraph,
+    EdgePrivacy,
+    GaussianDP,
+    NotExtendable,
+    ParameterError,
+    Privacy,
+    TradeOff,
+    balanced,
+    exact,
+    extend,
+    graphs,
+    verify,
+)
+from tinct._kernels import fair_search
+from tinct.binary import fair_optimum
+from tinct.exact.grid_graph import GridGraph, fair_units, fair_units_by_heap
+from tinct.graphs import Budget
+
+
+def balances(case: Case) -> list[float]:
+    """(E + δ)/(E + 1) of every edge."""
+    return [
+        (math.exp(epsilon) + delta) / (math.exp(epsilon) + 1)
+        for epsilon, delta in zip(case.epsilons, case.deltas, strict=True)
+    ]
+
+
+def own_budgets(rng: np.random.Generator, at_most: int = 12) -> Case:
+    """A graph with its own ε and δ on every edge."""
+    case = random_case(rng, at_most)
+    count = len(case.edges)
+    deltas = rng.random(count) * 0.2 * (rng.random(count) < 0.5)
+    return Case(case.n, case.edges, case.codes, (0.05 + rng.random(count) * 2).tolist(), deltas.tolist())
+
+
+def room_above(case: Case, truth: np.ndarray, given: dict[int, float] | None = None) -> float:
+    """How much a linear program can add to the sum of truths without taking away from any."""
+    objective = np.where(np.array(case.codes) == 0, 1.0, -1.0)
+    matrix, right = oracles._inequalities(*case.budgeted)
+    bounds = [(t, 1.0) if code == 0 else (0.0, 1.0 - t) for t, code in zip(truth, case.codes, strict=True)]
+    for v, value in (given or {}).items():
+        bounds[v] = (value, value)
+    # one part in 10^11 of room for the program, whose own tolerance would otherwise find no table at all
+    result = oracles.linprog(
+        -objective, A_ub=matrix, b_ub=right + 1e-11, bounds=bounds, method="highs-ds", options=oracles._OPTIONS
+    )
+    assert result.status == 0, result.message
+    return float(objective @ result.x - objective @ np.where(np.array(case.codes) == 0, truth, 1 - truth))
+
+
+# what it is
+
+
+def test_nine_people_with_unequal_budgets():
+    """The council: better than one truth for the whole boundary at 112 datasets of 512, worse at none."""
+    council = graphs.hypercube(9, lambda votes: sum(votes) >= 5)
+    budget = graphs.personalized(council, [0.4] * 3 + [1.2] * 6)
+    fair = balanced(council, budget)
+    weakest = Privacy(0.4).balance[0]
+    boundary = {council.vertices[at]: 0.0 for at in np.unique(council.boundary().ends)}
+    for vertex in boundary:
+        boundary[vertex] = weakest if council.colors[vertex] == council.outputs[0] else 1 - weakest
+    before = extend(council, budget, boundary)
+    gain = fair.truth() - before.truth()
+    assert verify(fair, council, budget).private
+    assert (round(float(before.truth().mean()), 4), round(float(fair.truth().mean()), 4)) == (0.6870, 0.7123)
+    assert (int((gain > 1e-9).sum()), round(float(gain.max()), 3)) == (112, 0.221)
+    assert gain.min() > -1e-12
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_no_program_adds_anything(seed):
+    """500 random graphs with (ε, δ) on every edge: private, and nothing can be added anywhere."""
+    rng = np.random.default_rng([3, seed])
+    for _ in range(50):
+        case = own_budgets(rng)
+        mechanism = balanced(case.graph, case.privacy)
+        assert verify(mechanism, case.graph, case.privacy).private
+        assert room_above(case, mechanism.truth()) < 1e-9
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_it_is_what_its_definition_says(seed):
+    """The kernels in rounds and with a heap, plain and compiled, the plain search, and the twin: the same truths."""
+    rng = np.random.default_rng([4, seed])
+    for _ in range(40):
+        case = own_budgets(rng, 20)
+        graph = case.graph
+        expected = naive.fair(*case.walked, case.codes, balances(case))
+        for privacy in (case.privacy, case.mapping):
+            budget = Budget(graph, privacy)
+            assert_same(balanced(graph, privacy).table[:, 0], expected)
+            assert_same(_by_heap(graph, budget, fair_search.fair_by_heap.compiled), expected)
+            assert_same(_by_heap(graph, budget, fair_search.fair_by_heap.plain), expected)
+            for version in (fair_search.fair_by_rounds.plain, fair_search.fair_by_rounds.compiled):
+                assert_same(_by_rounds(graph, budget, version), expected)
+        levels = fair_optimum._levels(graph, budget, fair_optimum.EVEN, "odds")
+        plain = fair_optimum._PlainSearch(
+            graph, fair_optimum._steps(budget, "odds"), levels, fair_optimum.EVEN
+        ).settle()
+        assert_same(fair_optimum._table(plain, graph.coloring.codes, "odds")[:, 0], expected)
+
+
+def assert_same(found: np.ndarray, expected: list[float]) -> None:
+    assert np.abs(np.asarray(found) - np.array(expected, float)).max() < 1e-13
+
+
+def _by_heap(graph: DatasetGraph, budget: Budget, version) -> np.ndarray:
+    keys = np.empty(len(graph))
+    ends, levels = fair_optimum._boundary_levels(graph, budget, fair_optimum.EVEN)
+    version(
+        graph.indptr, graph.indices, graph.coloring.codes, keys, ends, levels, *budget.dense_parameters(), False,
+        np.ones(2),
+    )  # fmt: skip
+    return fair_optimum._table(keys, graph.coloring.codes, "odds")[:, 0]
+
+
+def _by_rounds(graph: DatasetGraph, budget: Budget, version) -> np.ndarray:
+    keys = np.empty(len(graph))
+    (least, shift), _ = budget.extremes()
+    gains, shifts = budget.search_parameters()
+    dense, classes = budget.layout == 2, budget.classes if budget.layout == 1 else None
+    levels = np.empty(0) if dense else fair_optimum._class_levels(budget, fair_optimum.EVEN)
+    with np.errstate(all="ignore"):
+        found = version(
+            graph.indptr, graph.indices, graph.coloring.codes, keys, classes, gains if dense else None, gains, shifts,
+            levels, False, np.ones(2), least, shift, 10**9, np.zeros(1, np.int64),
+        )  # fmt: skip
+    assert found == 0
+    return fair_optimum._table(keys, graph.coloring.codes, "odds")[:, 0]
+
+
+def test_one_budget_is_one_truth_on_the_boundary():
+    rng = np.random.default_rng(5)
+    for _ in range(30):
+        case = random_case(rng, 15)
+        graph, privacy = case.graph, Privacy(0.7, 0.02)
+        one = balanced(graph, privacy)
+        every = balanced(graph, EdgePrivacy(np.full(len(case.edges), 0.7), 0.02 + np.arange(len(case.edges)) * 1e-17))
+        assert np.abs(one.table - every.table).max() < 1e-13
+
+
+@pytest.mark.parametrize(
+    "pairs",
+    [
+        (GaussianDP(0.5), GaussianDP(1.0)),
+        (Privacy(0.5), GaussianDP(1.0), Privacy(0.2, 0.05)),
+        (TradeOff(lambda a: max(0.0, 1 - 2 * a, (1 - a) / 2)), Privacy(0.3)),
+    ],
+    ids=["Gaussian", "mixture", "trade-off"],
+)
+def test_other_notions_and_mixtures(pairs):
+    """Equal to the twin and private, for pairs of which the search knows nothing but their values."""
+    rng = np.random.default_rng(6)
+    for _ in range(15):
+        case = random_case(rng, 10)
+        chosen = [pairs[at] for at in rng.integers(len(pairs), size=len(case.edges))]
+        graph, privacy = case.graph, dict(zip(case.edges, chosen, strict=True))
+        mechanism = balanced(graph, privacy)
+        assert verify(mechanism, graph, privacy).private
+        steps = [lambda a, pair=pair: float(pair.upper(a)) for pair in chosen]
+        expected = naive.fair(case.n, case.edges, steps, case.codes, [pair.balance[0] for pair in chosen])
+        assert np.abs(mechanism.table[:, 0] - np.array(expected)).max() < 1e-9
+
+
+def test_edges_without_privacy_loss_and_pieces():
+    """ε = 0 makes neighbours equal; a piece with one colour is certain."""
+    graph = DatasetGraph([(0, 1), (1, 2), (2, 3), (4, 5)], dict(enumerate("aabbaa")), disconnected=True)
+    budgets = {(0, 1): Privacy(0), (1, 2): Privacy("ln 3"), (2, 3): Privacy("ln 2"), (4, 5): Privacy(0)}
+    assert balanced(graph, budgets).truth().round(12).tolist() == [0.75, 0.75, 0.75, 0.875, 1.0, 1.0]
+
+
+# some values given
+
+
+def test_given_values_are_kept_or_refused():
+    """312 cases: private with nothing to add, or refused and infeasible by the linear program too."""
+    rng = np.random.default_rng(7)
+    refused = 0
+    for _ in range(312):
+        case = own_budgets(rng, 9)
+        graph = case.graph
+        count = int(rng.integers(1, max(2, case.n // 2)))
+        chosen = rng.choice(case.n, count, replace=False).tolist()
+        values = random_private(rng, case) if rng.random() < 0.4 else rng.random(case.n)
+        given = {int(v): float(values[v]) for v in chosen}
+        expected = naive.fair(*case.walked, case.codes, balances(case), given)
+        if expected is None:
+            refused += 1
+            with pytest.raises(NotExtendable) as caught:
+                balanced(graph, case.privacy, fixed=given)
+            witness = caught.value.witness
+            assert oracles.best(*case.budgeted, np.zeros(case.n), given) is None
+            assert witness.bound < witness.value
+            assert {witness.path[0], witness.path[-1]} <= set(given)
+            continue
+        mechanism = balanced(graph, case.privacy, fixed=given)
+        assert verify(mechanism, graph, case.privacy).private
+        assert [mechanism.table[v, 0] for v in given] == list(given.values())
+        assert np.abs(mechanism.table[:, 0] - np.array(expected)).max() < 1e-9
+        assert room_above(case, mechanism.truth(), given) < 1e-8
+    assert refused > 20
+
+
+def test_settling_given_values_first_would_not_be_private():
+    """The path A–A–B at E = 5/2 with 0.99 at one end: the other end must follow it down, across colours."""
+    graph = DatasetGraph([(0, 1), (1, 2)], {0: "A", 1: "A", 2: "B"})
+    privacy = Privacy("ln 2.5")
+    mechanism = balanced(graph, privacy, fixed={0: 0.99})
+    assert verify(mechanism, graph, privacy).private
+    assert mechanism.probability(0, "A") == 0.99
+    assert mechanism.probability(2, "B") < privacy.balance[0]
+
+
+# leaning
+
+
+def test_a_lean_keeps_one_ratio_of_odds():
+    """The weakest boundary edge has the wanted truth on one side and the most that leaves on the other."""
+    rng = np.random.default_rng(8)
+    for _ in range(60):
+        case = own_budgets(rng)
+        graph = case.graph
+        lean = float(rng.uniform(0.35, 0.9))
+        mechanism = balanced(graph, case.privacy, lean=lean)
+        assert verify(mechanism, graph, case.privacy).private
+        crossing = [at for at, (u, v) in enumerate(case.edges) if case.codes[u] != case.codes[v]]
+        allowed = min(case.steps[at](1 - lean) for at in crossing)
+        truth = mechanism.truth()
+        least = [min(truth[v] for v in range(case.n) if case.codes[v] == code) for code in (0, 1)]
+        assert least == pytest.approx([lean, allowed], abs=1e-12)
+        assert room_above(case, truth) < 1e-9
+
+
+def test_a_lean_on_a_line_is_the_orbit():
+    line, privacy = graphs.line(4, 4), Privacy("ln 2", 0.01)
+    leaning = balanced(line, privacy, lean=0.8)
+    assert leaning.truth()[3:5] == pytest.approx([0.8, float(privacy.upper(0.2))])
+    classes = balanced(line, EdgePrivacy(np.full(7, math.log(2)) + 1e-16 * np.arange(7), 0.01), lean=0.8)
+    assert np.abs(leaning.table - classes.table).max() < 1e-12
+
+
+def test_a_lean_with_other_notions():
+    line = graphs.line(3, 3)
+    budgets = dict(zip(line.edges, [GaussianDP(1.0), GaussianDP(0.5)] * 2 + [GaussianDP(1.0)], strict=True))
+    mechanism = balanced(line, budgets, lean=0.7)
+    assert verify(mechanism, line, budgets).private
+    assert mechanism.truth()[2] == pytest.approx(0.7)
+
+
+# one row
+
+
+def test_one_row_is_that_of_the_whole():
+    """On a graph that is never built, with a function of the edge, with and without a weakest pair."""
+    rng = np.random.default_rng(9)
+    for _ in range(25):
+        case = own_budgets(rng, 25)
+        graph, mapping = case.graph, case.mapping
+        whole = balanced(graph, mapping)
+        near = graphs.neighbors(graph.neighbors, lambda v, graph=graph: graph.colors[v], graph.outputs)
+
+        def privacy(u, v, mapping=mapping):
+            return mapping.get((u, v)) or mapping[v, u]
+
+        weakest = Privacy(min(case.epsilons), min(case.deltas))
+        for v in range(case.n):
+            assert balanced(near, privacy, at=v) == pytest.approx(whole.row(v), abs=1e-12)
+            assert balanced(near, privacy, at=v, weakest=weakest) == pytest.approx(whole.row(v), abs=1e-12)
+        leaning = balanced(graph, {edge: Privacy(pair.epsilon, 0) for edge, pair in mapping.items()}, lean=0.6)
+        v = int(rng.integers(case.n))
+        edge = min(
+            (pair for edge, pair in mapping.items() if case.codes[edge[0]] != case.codes[edge[1]]),
+            key=lambda p: p.epsilon,
+        )
+        row = balanced(near, lambda u, v: Privacy(privacy(u, v).epsilon), at=v, lean=0.6, weakest=Privacy(edge.epsilon))
+        assert row == pytest.approx(leaning.row(v), abs=1e-12)
+
+
+def test_one_row_of_an_endless_graph():
+    """Somebody far from the boundary of a grid without end, every edge with its own budget."""
+
+    def near(v):
+        x, y = v
+        return [(x + 1, y), (x - 1, y), (x, y + 1), (x, y - 1)]
+
+    def privacy(u, v):
+        return Privacy(0.5 + (u[0] + v[0] + 3 * u[1] + 3 * v[1]) % 7 / 10)
+
+    looked: list[object] = []
+    grid = graphs.neighbors(lambda v: looked.append(v) or near(v), lambda v: v[0] >= 0)
+    row = balanced(grid, privacy, at=(4, 0))
+    assert 0.9 < row[1] < 1
+    assert len(looked) < 2000
+
+
+# in whole units
+
+
+@pytest.mark.parametrize("total", [64, 1000, 2**62, 2**80])
+def test_the_grid_optimum_is_certified_and_near(total):
+    """Units instead of probabilities: proved on every edge, and as near to the real optimum as units allow."""
+    rng = np.random.default_rng(10)
+    for _ in range(20):
+        case = own_budgets(rng, 10)
+        certified = exact.balanced(case.graph, case.privacy, total=total)
+        exact.check(certified)
+        if total >= 2**62:
+            expected = balanced(case.graph, case.privacy).table
+            assert np.abs(np.array(certified.rows, float) / total - expected).max() < 1e-9
+
+
+def test_the_kernel_and_python_integers_agree():
+    rng = np.random.default_rng(11)
+    for _ in range(20):
+        case = own_budgets(rng, 12)
+        graph = case.graph
+        grid = GridGraph.of(graph, case.privacy, 2**40)
+        assert fair_units(grid).tolist() == fair_units_by_heap(grid).tolist()
+
+
+def test_leaning_and_gaussian_tables_are_certified():
+    """What the integer search does not do is rounded and mended: private, and within 10⁻⁹."""
+    rng = np.random.default_rng(12)
+    for _ in range(10):
+        case = own_budgets(rng, 8)
+        certified = exact.certify(balanced(case.graph, case.privacy, lean=0.6))
+        assert exact.check(certified)
+        assert certified.loss < 1e-9
+
+
+# how much work it is
+
+
+def test_rounds_give_up_for_a_heap_and_the_result_is_the_same():
+    """A path whose leaves hang on edges with a long reach: rounds would look at every leaf in every round."""
+    counts = []
+    for length in (200, 400, 800):
+        graph, privacy = _comb(length)
+        budget = Budget(graph, privacy)
+        gains, shifts = budget.search_parameters()
+        (least, shift), _ = budget.extremes()
+        work = np.zeros(1, np.int64)
+        limit = 24 * (len(graph) + len(graph.indices))
+        dense = budget.layout == 2
+        found = fair_search.fair_by_rounds(
+            graph.indptr, graph.indices, graph.coloring.codes, np.empty(len(graph)),
+            budget.classes if budget.layout == 1 else None, gains if dense else None, gains, shifts,
+            np.empty(0) if dense else fair_optimum._class_levels(budget, fair_optimum.EVEN), False, np.ones(2),
+            least, shift, limit, work,
+        )  # fmt: skip
+        counts.append(work[0] / (len(graph) + len(graph.indices)))
+        assert found in (0, fair_search.GAVE_UP)
+        assert_same(balanced(graph, privacy).table[:, 0], _by_heap(graph, budget, fair_search.fair_by_heap.plain))
+    assert max(counts) < 48  # of each vertex and edge, whatever the length
+
+
+def _comb(length: int) -> tuple[DatasetGraph, EdgePrivacy]:
+    """A path from the boundary, and at each of its vertices a leaf whose δ is just below the error there."""
+    path = [(v, v + 1) for v in range(length)]
+    leaves = [(v, length + v) for v in range(1, length + 1)]
+    colors = {v: "no" if v == 0 else "yes" for v in range(2 * length + 1)}
+    epsilon = 4.0 / length
+    spine = Privacy(epsilon)
+    errors = np.array([float(spine.walk(v - 1, *spine.balance)[1]) for v, _ in leaves])
+    deltas = np.concatenate([np.zeros(length), errors * (1 - 1e-9)])
+    return DatasetGraph(path + leaves, colors), EdgePrivacy(np.full(2 * length, epsilon), deltas)
+
+
+# what is refused
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"lean": 0.0}, "lean must be a probability between 0 and 1"),
+        ({"lean": math.nan}, "lean must be"),
+        ({"lean": "much"}, "lean must be"),
+        ({"weakest": Privacy(1)}, "needs at=vertex"),
+        ({"fixed": {99: 0.5}}, "99"),
+        ({"fixed": {1: 1.5}}, "must be a number in"),
+        ({"fixed": {1: 0.5}, "at": 1}, "use extend"),
+    ],
+)
+def test_bad_options_are_refused(options, words):
+    line = graphs.line(2, 2)
+    with pytest.raises(ParameterError, match=words):
+        balanced(line, Privacy(1), **options)
+
+
+def test_a_lean_that_leaves_nothing_is_refused():
+    line = graphs.line(2, 2)
+    budgets = EdgePrivacy([1.0, 1.1, 1.2], 0.3)
+    with pytest.raises(ParameterError, match="neither certain nor impossible"):
+        balanced(line, budgets, lean=0.2)
+
+
+def test_one_row_with_a_lean_needs_the_weakest_pair():
+    near = graphs.neighbors(lambda v: [v - 1, v + 1], lambda v: v >= 0)
+    with pytest.raises(ParameterError, match="weakest must be given"):
+        balanced(near, lambda _u, _v: Privacy(1), at=0, lean=0.6)
+
+
+def test_levels_of_a_lean_solve_their_equation():
+    """t′ = U(1 − t) at the level of an edge, in exact fractions of the floats found."""
+    rng = np.random.default_rng(13)
+    for _ in range(200):
+        growth, delta = float(np.exp(rng.uniform(0, 3))), float(rng.choice([0, 0.01, 0.2]))
+        first, second = (float(np.exp(each)) for each in rng.normal(size=2))
+        level = fair_search.balance_level(growth, delta, False, first, second)
+        odds = Fraction(level) * Fraction(first), Fraction(level) * Fraction(second)
+        one, other = (each / (1 + each) for each in odds)
+        assert float(naive.upper(1 - one, Fraction(growth), Fraction(delta)) - other) == pytest.approx(0, abs=1e-14)
+        assert float(naive.upper(1 - other, Fraction(growth), Fraction(delta)) - one) == pytest.approx(0, abs=1e-14)
+
+
+def test_hubs_with_many_boundary_edges():
+    """A hub whose edges lose their other ends one by one."""
+    n = 60
+    edges = [(0, v) for v in range(1, n)] + [(v, v + n) for v in range(1, n)]
+    colors = {v: "a" if v == 0 or v >= n else "b" for v in [0, *range(1, n), *range(n + 1, 2 * n)]}
+    graph = DatasetGraph(edges, colors)
+    epsilons = np.concatenate([np.linspace(1, 2, n - 1), np.linspace(0.99, 1.99, n - 1)])
+    privacy = EdgePrivacy(epsilons)
+    budget = Budget(graph, privacy)
+    assert_same(balanced(graph, privacy).table[:, 0], _by_heap(graph, budget, fair_search.fair_by_heap.plain))
+    assert verify(balanced(graph, privacy), graph, privacy).private

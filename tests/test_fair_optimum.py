@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 import pytest
 
 import naive
 import oracles
-from strategies import Case, random_case, random_private
+from strategies import Case, random_case, random_codes, random_private
 from tinct import (
     DatasetGraph,
     EdgePrivacy,
@@ -91,6 +92,88 @@ def test_no_program_adds_anything(seed):
         mechanism = balanced(case.graph, case.privacy)
         assert verify(mechanism, case.graph, case.privacy).private
         assert room_above(case, mechanism.truth()) < 1e-9
+
+
+FAMILIES = {
+    "star": lambda n: [(0, v) for v in range(1, n)],
+    "two hubs": lambda n: [(0, 1), *((v % 2, v) for v in range(2, n)), *((v, v + 1) for v in range(2, n - 1, 3))],
+    "bipartite": lambda n: [(u, v) for u in range(n // 2) for v in range(n // 2, n)],
+    "path": lambda n: [(v, v + 1) for v in range(5 * n - 1)],
+    "cycle": lambda n: [(v, (v + 1) % n) for v in range(n)],
+}
+BUDGETS = {
+    "no loss": ([0.0, 0.0, 0.3, 1.5], [0.0, 0.0, 0.1]),
+    "δ next to 1": ([0.0, 0.2, 1.5], [0.0, 0.5, 0.9, 1 - 1e-6, 1 - 1e-12, 1 - 2**-53]),
+    "huge ε": ([1.0, 20.0, 40.0, 100.0, 300.0, 700.0], [0.0, 0.0, 0.05, 0.2]),
+    "tiny ε": ([1e-300, 1e-17, 1e-12, 1e-9, 1e-3, 1.0], [0.0, 0.0, 1e-300, 1e-17, 1e-9]),
+    "everything": ([0.0, 1e-9, 0.1, 1.0, 40.0, 700.0], [0.0, 0.0, 1e-9, 0.3, 1 - 1e-9]),
+}
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.parametrize("budgets", BUDGETS)
+def test_hubs_long_paths_and_extreme_budgets(family, budgets):
+    """In exact fractions of the floats found: private, and nothing can be added, plain, leaning and with given values.
+
+    Up to one part in 10⁹ of e^ε, and of δ or 1 − δ; errors below 10⁻²⁹⁰ are beyond floats.
+    """
+    rng = np.random.default_rng([21, [*FAMILIES].index(family), [*BUDGETS].index(budgets)])
+    tried = 0
+    for at in range(24):
+        edges = FAMILIES[family](int(rng.integers(4, 12)))
+        n, count = 1 + max(max(edge) for edge in edges), len(edges)
+        codes = random_codes(rng, n, edges)
+        epsilons, deltas = (rng.choice(BUDGETS[budgets][each], count).tolist() for each in (0, 1))
+        case = Case(n, edges, codes, epsilons, deltas)
+        options: dict[str, Any] = {}
+        if at % 3 == 1:
+            options["lean"] = float(rng.uniform(0.3, 0.95))
+        elif at % 3 == 2:
+            kept = balanced(case.graph, case.privacy).table
+            share = float(rng.choice([0.0, 0.1]))  # of the way to 1/2, which is private everywhere
+            rows = kept if share == 0 else kept + share * (0.5 - kept)
+            chosen = rng.choice(n, int(rng.integers(1, 1 + n // 2)), replace=False).tolist()
+            options["fixed"] = {v: tuple(rows[v].tolist()) for v in chosen}
+        crossing = [delta for (u, v), delta in zip(edges, deltas, strict=True) if codes[u] != codes[v]]
+        if options.get("lean", 1.0) <= min(crossing):
+            with pytest.raises(ParameterError, match="neither certain nor impossible"):
+                balanced(case.graph, case.privacy, **options)
+            continue
+        table = balanced(case.graph, case.privacy, **options).table
+        tried += 1
+        verdict = verify(table, case.graph, case.privacy)
+        assert verdict.private
+        assert verdict.epsilon <= max(epsilons) * (1 + 1e-9) + 1e-9
+        first = [Fraction(p) if p <= q else 1 - Fraction(q) for p, q in table.tolist()]
+        assert naive.is_private(first, edges, _exact_steps(case, Fraction(1, 10**9)), tolerance=0)
+        room = naive.room_above(
+            n, edges, _exact_steps(case, Fraction(-1, 10**9)), codes, first, options.get("fixed", ())
+        )
+        for v, p in enumerate(first):
+            assert room[v] <= max(min(p, 1 - p) / 10**7, Fraction(1, 10**290))
+    assert tried > 16
+
+
+def _exact_steps(case: Case, slack: Fraction) -> list[Any]:
+    """U of every edge with a little more than its budget, or a little less; never less than a."""
+    steps = []
+    for epsilon, delta in zip(case.epsilons, map(Fraction, case.deltas), strict=True):
+        growth = max(Fraction(1), Fraction(math.exp(epsilon)) * (1 + slack))
+        shift = delta + slack * min(delta, 1 - delta)
+        steps.append(lambda a, growth=growth, shift=shift: max(a, naive.upper(a, growth, shift)))
+    return steps
+
+
+def test_the_room_above_is_that_of_a_linear_program():
+    """The oracle of extreme budgets against the one of ordinary budgets, on tables that have been lowered somewhere."""
+    rng = np.random.default_rng(22)
+    for _ in range(40):
+        case = own_budgets(rng, 8)
+        table = balanced(case.graph, case.privacy).table[:, 0]
+        lowered = 0.5 + (table - 0.5) * float(rng.choice([1.0, 0.9]))
+        room = naive.room_above(*case.walked, case.codes, lowered.tolist(), ())
+        found = room_above(case, np.where(np.array(case.codes) == 0, lowered, 1 - lowered))
+        assert (max(room) > 1e-9) == (found > 1e-9)
 
 
 @pytest.mark.parametrize("seed", range(4))

@@ -274,10 +274,14 @@ def without_code(text: str) -> str:
 
 
 def anchors(page: Path) -> set[str]:
-    """The anchors of a page's headings, as MkDocs makes them."""
+    """The anchors of a page's headings: those that are given, the others as MkDocs makes them."""
     used: set[str] = set()
     body = _FENCE.sub("", page.read_text(encoding="utf-8"))
     for title in re.findall(r"^#+ +(.+?) *#*$", body, re.MULTILINE):
+        given = re.search(r"\{ #([\w-]+) \}$", title)
+        if given:
+            used.add(given[1])
+            continue
         plain = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", title).replace("`", "").replace("*", "")
         unique(slugify(plain, "-"), used)
     return used

@@ -37,8 +37,12 @@ _CLAIMS = (
         "charged first; nothing but a certified table looks at the counts; a cell that cannot be read is missing",
         "neighbours",
     ),
-    ("Budget checked, then spent", "check, draw, record, commit, show: one transaction", "races"),
-    ("An answer is shown that is not recorded; a ledger is corrupt", "write-ahead log, synchronous=FULL", "crashes"),
+    ("Two programs spend the same budget", "checked and charged in one transaction, before a row is read", "races"),
+    (
+        "An answer is drawn but not charged, or shown but not recorded; a ledger is corrupt",
+        "charge, count, draw, store, show, in this order; write-ahead log, synchronous=FULL",
+        "crashes",
+    ),
     ("A retry re-rolls the dice", "same request and digest: the stored answer", "retries"),
     ("A stored “verified: true” is believed", "loading proves everything again", "files"),
     (

@@ -40,8 +40,8 @@ def _section(exhibit: Exhibit) -> str:
     light, dark = file_names(exhibit)
     lines = [
         f"### Figure {exhibit.number}: {exhibit.title} {{ #{exhibit.name} }}\n",
-        f"![{exhibit.title}]({light}#only-light)",
-        f"![{exhibit.title}]({dark}#only-dark)\n",
+        f"![{exhibit.title}]({light}#only-light){{ .wide }}",
+        f"![{exhibit.title}]({dark}#only-dark){{ .wide }}\n",
         f"{exhibit.text}\n",
     ]
     if exhibit.differs:

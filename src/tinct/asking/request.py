@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from tinct.asking.personal_budgets import BudgetsLike
-    from tinct.numbers.amounts import AmountLike, NumberLike
+    from tinct.numbers.amounts import Amount, AmountLike, NumberLike
     from tinct.privacy.neighbors import NeighborsLike
     from tinct.questions.predicates import Predicate
     from tinct.sources import Source
@@ -213,9 +213,16 @@ def _require_agreement(asked: Request, owner: Protection | None) -> None:
     """Refuse what contradicts the owner, and numbers that make no sense, before a row is read."""
     if owner is not None:
         # which data it is, the ledger compares
-        owner.cost_of(replace(asked.protects(None), data=owner.data), Fraction(0), Fraction(0))
+        owner.cost_of(replace(asked.protects(None), data=owner.data), *_largest(asked))
     elif asked.people is not None:
         asked.protects(None)
+
+
+def _largest(asked: Request) -> tuple[Amount, Fraction]:
+    """The largest (ε, δ) that anybody is protected with."""
+    if isinstance(asked, Personal):
+        return asked.budgets.largest, Fraction(0)
+    return asked.privacy.exact_epsilon, asked.privacy.exact_delta
 
 
 def _stated(epsilon: AmountLike | None, delta: NumberLike) -> Privacy:

@@ -1,7 +1,8 @@
 """Randomized response, on symbols or on cells of them: the own one with e^ε times the probability of each other.
 
 ``optimal`` finds the best cells for two hypotheses, so this is the optimal mechanism for every f-divergence; on the
-symbols themselves it is optimal for KL for large enough ε, if no two symbols have the same ratio.
+symbols themselves it is optimal for KL for large enough ε, if no two symbols have the same ratio and none has
+probability 0.
 """
 
 from __future__ import annotations
@@ -41,8 +42,8 @@ def randomized_response(k: int, epsilon: Any, *, symbols: Any = None) -> LocalMe
         budget,
         name="randomized response",
         symbols=symbols,
-        note="KL divergence between any two hypotheses with distinct ratios, and mutual information for any prior, for "
-        "large enough ε (see regimes)",
+        note="for large enough ε, where every symbol has a positive probability: mutual information, and KL divergence "
+        "between two hypotheses with distinct ratios (see regimes)",
     )
 
 

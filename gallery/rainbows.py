@@ -201,7 +201,7 @@ EXHIBITS = [
         "rainbow",
         1,
         "A rainbow graph and its boundary graph",
-        "Each dataset has an order of preference over three answers; a prefers blue to red and red to green. A "
+        "Each dataset has an order of preference over three answers; vertex a prefers blue to red and red to green. A "
         "homogeneous mechanism needs to know only the order and the distance to where orders change, so the optimum is "
         "computed on the small graph and pulled back.",
         figure_1,

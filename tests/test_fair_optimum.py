@@ -11,11 +11,12 @@ import pytest
 
 import naive
 import oracles
-from strategies import Case, random_case, random_codes, random_private
+from strategies import Case, random_case, random_codes, random_hitting_set, random_private
 from tinct import (
     DatasetGraph,
     EdgePrivacy,
     GaussianDP,
+    Mechanism,
     NotExtendable,
     ParameterError,
     Privacy,
@@ -24,12 +25,15 @@ from tinct import (
     exact,
     extend,
     graphs,
+    homogeneous,
+    improve,
     verify,
 )
 from tinct._kernels import fair_search
 from tinct.binary import fair_optimum
 from tinct.exact.grid_graph import GridGraph, fair_units, fair_units_by_heap
 from tinct.graphs import Budget
+from tinct.mechanism import claims
 
 
 def balances(case: Case) -> list[float]:
@@ -299,6 +303,22 @@ def test_given_values_are_kept_or_refused():
     assert refused > 20
 
 
+def test_given_values_that_meet_every_edge_leave_one_optimum():
+    """Then the fair optimum is the extension: at least as truthful everywhere as anything else with these values."""
+    rng = np.random.default_rng(23)
+    for _ in range(40):
+        case = own_budgets(rng, 10)
+        values = random_private(rng, case)
+        given = {v: float(values[v]) for v in random_hitting_set(rng, case)}
+        completed = balanced(case.graph, case.privacy, fixed=given)
+        assert np.array_equal(completed.table, extend(case.graph, case.privacy, given).table)
+        assert completed.claim == claims.GIVEN
+        chosen = np.array(sorted(given), np.int32)
+        rows = np.array([(given[v], 1 - given[v]) for v in chosen.tolist()])
+        searched = fair_optimum.fair_with_given(case.graph, Budget(case.graph, case.privacy), chosen, rows)
+        assert np.abs(completed.table - searched).max() < 1e-9
+
+
 def test_settling_given_values_first_would_not_be_private():
     """The path A–A–B at E = 5/2 with 0.99 at one end: the other end must follow it down, across colours."""
     graph = DatasetGraph([(0, 1), (1, 2)], {0: "A", 1: "A", 2: "B"})
@@ -337,6 +357,31 @@ def test_a_lean_on_a_line_is_the_orbit():
     assert np.abs(leaning.table - classes.table).max() < 1e-12
 
 
+def test_a_lean_can_name_the_color_it_favors():
+    """A lean towards the second colour is one towards the first of the graph with the colours exchanged."""
+    rng = np.random.default_rng(25)
+    for _ in range(20):
+        case = own_budgets(rng, 9)
+        first, second = case.graph.outputs
+        assert np.array_equal(
+            balanced(case.graph, case.privacy, lean={first: 0.7}).table,
+            balanced(case.graph, case.privacy, lean=0.7).table,
+        )
+        turned = Case(case.n, case.edges, [1 - code for code in case.codes], case.epsilons, case.deltas)
+        expected = balanced(turned.graph, case.privacy, lean=0.7).table[:, ::-1]
+        named = balanced(case.graph, case.privacy, lean={second: 0.7})
+        assert named.table == pytest.approx(expected, abs=1e-15)
+        assert named.graph is case.graph or named.graph.outputs == (first, second)
+        v = int(rng.integers(case.n))
+        given = {v: (float(named.table[v, 0]), float(named.table[v, 1]))}
+        assert balanced(case.graph, case.privacy, lean={second: 0.7}, at=v) == pytest.approx(named.row(v), abs=1e-12)
+        if naive.missed_edges(case.edges, case.codes, given):
+            kept = balanced(case.graph, case.privacy, lean={second: 0.7}, fixed=given)
+            assert kept.table == pytest.approx(named.table, abs=1e-9)
+    near = graphs.neighbors(lambda v: [v - 1, v + 1], lambda v: v >= 0)
+    assert balanced(near, Privacy("ln 2"), lean={True: 0.8}, at=0) == pytest.approx([0.2, 0.8])
+
+
 def test_a_lean_with_other_notions():
     line = graphs.line(3, 3)
     budgets = dict(zip(line.edges, [GaussianDP(1.0), GaussianDP(0.5)] * 2 + [GaussianDP(1.0)], strict=True))
@@ -372,6 +417,20 @@ def test_one_row_is_that_of_the_whole():
         )
         row = balanced(near, lambda u, v: Privacy(privacy(u, v).epsilon), at=v, lean=0.6, weakest=Privacy(edge.epsilon))
         assert row == pytest.approx(leaning.row(v), abs=1e-12)
+
+
+def test_one_row_of_a_built_graph_finds_its_weakest_pair_and_takes_given_values():
+    rng = np.random.default_rng(24)
+    for _ in range(20):
+        case = own_budgets(rng, 10)
+        values = random_private(rng, case)
+        given = {int(v): float(values[v]) for v in rng.choice(case.n, 1)}
+        for options in ({"lean": 0.7}, {"fixed": given}):
+            if "fixed" in options and not naive.missed_edges(case.edges, case.codes, given):
+                continue
+            whole = balanced(case.graph, case.privacy, **options)
+            for v in range(case.n):
+                assert balanced(case.graph, case.privacy, at=v, **options) == pytest.approx(whole.row(v), abs=1e-12)
 
 
 def test_one_row_of_an_endless_graph():
@@ -473,10 +532,13 @@ def _comb(length: int) -> tuple[DatasetGraph, EdgePrivacy]:
         ({"lean": 0.0}, "lean must be a probability between 0 and 1"),
         ({"lean": math.nan}, "lean must be"),
         ({"lean": "much"}, "lean must be"),
+        ({"lean": {"green": 0.8}}, r"lean must be a truth for one of \('blue', 'red'\), such as \{'blue': 0\.8\}"),
+        ({"lean": {"blue": 0.8, "red": 0.7}}, "lean must be a truth for one of"),
+        ({"lean": {"red": 2}}, "lean must be"),
         ({"weakest": Privacy(1)}, "needs at=vertex"),
         ({"fixed": {99: 0.5}}, "99"),
         ({"fixed": {1: 1.5}}, "must be a number in"),
-        ({"fixed": {1: 0.5}, "at": 1}, "use extend"),
+        ({"fixed": {2: 0.5}, "lean": 0.6}, "lean has no effect"),
     ],
 )
 def test_bad_options_are_refused(options, words):
@@ -492,10 +554,32 @@ def test_a_lean_that_leaves_nothing_is_refused():
         balanced(line, budgets, lean=0.2)
 
 
-def test_one_row_with_a_lean_needs_the_weakest_pair():
+def test_a_lean_below_what_everybody_can_have_is_refused():
+    """With truth U(0) = δ on one side the other is certain: less would be less truthful, and nobody's gain."""
+    line = graphs.line(2, 2)
+    with pytest.raises(ParameterError, match=r"lean must be at least 0\.3, which leaves the other answer certain"):
+        balanced(line, Privacy(1, 0.3), lean=0.29)
+    assert balanced(line, Privacy(1, 0.3), lean=0.3).truth()[1:3].tolist() == [0.3, 1.0]
+
+
+def test_one_row_of_an_implicit_graph_needs_what_it_cannot_look_up():
     near = graphs.neighbors(lambda v: [v - 1, v + 1], lambda v: v >= 0)
     with pytest.raises(ParameterError, match="weakest must be given"):
         balanced(near, lambda _u, _v: Privacy(1), at=0, lean=0.6)
+    with pytest.raises(ParameterError, match="use extend"):
+        balanced(near, lambda _u, _v: Privacy(1), at=0, fixed={1: 0.5})
+
+
+def test_every_design_says_in_which_sense_it_is_optimal():
+    line, one, several = graphs.line(2, 2), Privacy(1), EdgePrivacy([1.0, 1.1, 1.2])
+    assert balanced(line, one).claim == balanced(line, several).claim == claims.FAIR
+    assert balanced(line, one, lean=0.6).claim == balanced(line, several, lean=0.6).claim == claims.LEANING
+    assert balanced(line, one, fixed={1: 0.5}).claim == claims.COMPLETED
+    assert extend(line, one, {2: 0.5}).claim == balanced(line, one, fixed={2: 0.5}).claim == claims.GIVEN
+    assert homogeneous(line, one, 0.6, 0.6).claim == homogeneous(line, several, 0.6, 0.6).claim == claims.BOUNDARY
+    assert improve(line, one, balanced(line, one)).claim == claims.GIVEN
+    assert Mechanism(line, balanced(line, one).table).claim is None
+    assert str(claims.FAIR).startswith("fair optimum: no private mechanism is right at least as often on every dataset")
 
 
 def test_levels_of_a_lean_solve_their_equation():

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
     from tinct.graphs.budgets import PrivacyLike
     from tinct.graphs.labels import Vertex
+    from tinct.mechanism.claims import Claim
 
     Floats = NDArray[np.float64]
 
@@ -38,6 +39,7 @@ class Mechanism:
         privacy: What the mechanism was designed for, if anything; ``verify`` finds out what it really has.
 
     ``fixed`` holds the positions of the vertices whose rows a designer was given, None if that is not known.
+    ``claim`` says in which sense the designer's result is optimal; None for any other table. Files keep neither.
 
     >>> from tinct import Privacy, balanced, graphs
     >>> mechanism = balanced(graphs.line(2, 2), Privacy("ln 2", 0.1))
@@ -49,21 +51,29 @@ class Mechanism:
     table: Floats
     privacy: Any = None
     fixed: NDArray[Any] | None = None
+    claim: Claim | None = None
 
     def __init__(self, graph: DatasetGraph, table: ArrayLike, privacy: PrivacyLike | None = None) -> None:
         object.__setattr__(self, "graph", graph)
         object.__setattr__(self, "table", require_table(graph, table))
         object.__setattr__(self, "privacy", privacy)
         object.__setattr__(self, "fixed", None)
+        object.__setattr__(self, "claim", None)
 
     @classmethod
     def trusted(
-        cls, graph: DatasetGraph, table: Floats, privacy: PrivacyLike | None, fixed: NDArray[Any] | None = None
+        cls,
+        graph: DatasetGraph,
+        table: Floats,
+        privacy: PrivacyLike | None,
+        fixed: NDArray[Any] | None = None,
+        claim: Claim | None = None,
     ) -> Mechanism:
         """A mechanism from a table that is known to be right: for designers."""
         mechanism = cls.__new__(cls)
         table.flags.writeable = False
-        for name, value in (("graph", graph), ("table", table), ("privacy", privacy), ("fixed", fixed)):
+        values = {"graph": graph, "table": table, "privacy": privacy, "fixed": fixed, "claim": claim}
+        for name, value in values.items():
             object.__setattr__(mechanism, name, value)
         return mechanism
 

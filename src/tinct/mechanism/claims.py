@@ -52,3 +52,12 @@ PROGRAM = Claim(
 def rows_within(gap: float) -> Claim:
     """The claim of an optimum for given rows that linear programs have found."""
     return Claim("optimum for the given rows, by linear programs", f"{_PREFIXES} by more than {gap:.2g} on any dataset")
+
+
+def lexicographic_within(gap: float) -> Claim:
+    """The claim of a lexicographic optimum for given rows, which linear programs have found."""
+    return Claim(
+        "lexicographic optimum for the given rows, by linear programs",
+        "no private mechanism with the given rows gives the best answer more often on any dataset, nor, giving it as "
+        f"often, one of the two best, and so on; each up to {gap:.2g}",
+    )

@@ -22,7 +22,6 @@ from tinct.cli import main
 from tinct.ledger import stored_rows
 from tinct.privacy.neighbors import Neighbors
 from tinct.sources.source import Source
-from tinct.sources.spark_frames import SparkSource
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -129,9 +128,8 @@ def _count(case: Case, rows: Any, watch: Watch, folder: Path) -> Seen:
         return fail
 
     with contextlib.ExitStack() as stack:
-        for kept in (Source, SparkSource):
-            for name in ("count", "count_by", "group_batches"):
-                stack.enter_context(patch.object(kept, name, failing(getattr(kept, name))))
+        for name in ("count", "count_by", "group_batches"):
+            stack.enter_context(patch.object(Source, name, failing(getattr(Source, name))))
         first = _tried(lambda: _charged(case, rows, folder))
     return {"first": {"error": first.get("error"), "ledger": _rows_of(folder / LEDGER)}} | _again(case, rows, folder)
 

@@ -7,7 +7,7 @@ partitions that are equally even. With a tie the paper's theorems 5 and 12 fail,
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -21,12 +21,20 @@ from tinct.local.parameters import Hypotheses, LocalBudget, distribution, named_
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
-    from tinct.local.parameters import BudgetLike, SymbolsLike
+    from tinct.local.divergences import UtilityLike
+    from tinct.local.parameters import BudgetLike, DistributionLike, SymbolsLike
 
 _TIE = 1e-12  # relative; nothing is claimed where two probabilities may be equal
 
 
-def binary(p0: Any, p1: Any, epsilon: Any, utility: Any = "kl", *, symbols: Any = None) -> LocalMechanism:
+def binary(
+    p0: DistributionLike,
+    p1: DistributionLike,
+    epsilon: BudgetLike,
+    utility: UtilityLike = "kl",
+    *,
+    symbols: SymbolsLike | None = None,
+) -> LocalMechanism:
     """Whether P0 makes the symbol at least as likely as P1 does, by randomized response: the paper's binary mechanism.
 
     Output 0 stands for P0 < P1, output 1 for P0 ≥ P1. It is optimal for total variation at every ε. For every

@@ -25,11 +25,12 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from tinct.exact.proof import Terms
+    from tinct.exact.sampler import Read
     from tinct.local.mechanisms.base import Codes, Fields
-    from tinct.local.parameters import Floats, Integers
+    from tinct.local.parameters import BudgetLike, Floats, Integers, SymbolsLike
 
 
-def randomized_response(k: int, epsilon: Any, *, symbols: Any = None) -> LocalMechanism:
+def randomized_response(k: int, epsilon: BudgetLike, *, symbols: SymbolsLike | None = None) -> LocalMechanism:
     """The symbol itself with probability e^ε/(e^ε + k − 1), else one of the others.
 
     >>> randomized_response(3, "ln 2").row(0)
@@ -113,7 +114,7 @@ class CellRandomiser(PlainRandomiser):
         """How many cells there are."""
         return self.count
 
-    def draw_batch(self, codes: Codes, read: Any) -> NDArray[Any]:
+    def draw_batch(self, codes: Codes, read: Read) -> NDArray[Any]:
         """The own cell or any."""
         return respond(self.cell_of[codes], self.own, self.other, self.total, read)
 
@@ -179,7 +180,7 @@ def best_units(count: int, growth: Fraction) -> tuple[int, int]:
     return TOTAL - (count - 1) * other, other
 
 
-def respond(cells: Codes, own: int, other: int, total: int, read: Any) -> NDArray[Any]:
+def respond(cells: Codes, own: int, other: int, total: int, read: Read) -> NDArray[Any]:
     """The own cell with own − other units; the rest of the units is divided evenly among all cells."""
     drawn = sampler.below_many(total, len(cells), read)
     surplus = np.uint64(own - other)

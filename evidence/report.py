@@ -162,7 +162,7 @@ def _audit(found: dict[str, Any]) -> list[str]:
         "Each row of a table is compared with the answers drawn from it by a likelihood-ratio (G) test, with rare",
         "answers pooled.",
         f"A correct sampler fails a path with probability {found['false_alarm']:g}, shared equally among its rows.",
-        f"As a control, a table that is off by {found['control_error']:.2g} at 1/2 was held against true releases: "
+        f"As a control, a table that is off by {found['control_error']:.2g} at 1/2 was held against true releases:",
         f"it was {'noticed' if found['control_noticed'] else 'NOT noticed'}. Draws one at a time are fewer.",
         "",
         f"![The p-values of all rows lie along the diagonal]({_AUDIT_FIGURES[0]}#only-light)",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from typing import TYPE_CHECKING
 
 from gallery import boundaries, colorings, error_regions, extremal, local_model, rainbows
@@ -12,6 +13,7 @@ if TYPE_CHECKING:
 
 _LOCAL = [*local_model.EXHIBITS, *extremal.EXHIBITS, *error_regions.EXHIBITS]
 EXHIBITS: list[Exhibit] = [*colorings.EXHIBITS, *boundaries.EXHIBITS, *rainbows.EXHIBITS, *_LOCAL]
+_WIDTH = 110
 _HEAD = f"""# Gallery
 
 All {len(EXHIBITS)} figures of the five papers that tinct grew from, computed again by the library. Diagrams became
@@ -42,10 +44,17 @@ def _section(exhibit: Exhibit) -> str:
         f"### Figure {exhibit.number}: {exhibit.title} {{ #{exhibit.name} }}\n",
         f"![{exhibit.title}]({light}#only-light){{ .wide }}",
         f"![{exhibit.title}]({dark}#only-dark){{ .wide }}\n",
-        f"{exhibit.text}\n",
+        f"{_wrapped(exhibit.text)}\n",
     ]
     if exhibit.differs:
-        lines += ['!!! note "Drawn differently"', f"    {exhibit.differs}\n"]
+        lines += ['!!! note "Drawn differently"', f"{_wrapped(exhibit.differs, '    ')}\n"]
     if exhibit.wrong:
-        lines += ['!!! warning "In the paper"', f"    {exhibit.wrong}\n"]
+        lines += ['!!! warning "In the paper"', f"{_wrapped(exhibit.wrong, '    ')}\n"]
     return "\n".join(lines)
+
+
+def _wrapped(text: str, indent: str = "") -> str:
+    """Prose in lines of which a change shows what it changed."""
+    return textwrap.fill(
+        text, _WIDTH, initial_indent=indent, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False
+    )

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 
 ROOT = Path(__file__).parent.parent
 DOCS = ROOT / "docs"
+LONGEST = 125  # characters in a line of prose
 TOOLS = ROOT / "tools"
 PAGES = sorted(DOCS.rglob("*.md"))
 README = ROOT / "README.md"
@@ -156,6 +157,14 @@ def test_no_page_has_code_that_is_not_run(page: Path) -> None:
         if language == "text":
             lines = [line for line in body.splitlines() if re.match(r"(\$ )?(tinct|python|pip|make|source|\.) ", line)]
             assert [line for line in lines if not SETUP.match(line)] == [], "commands belong in a console block"
+
+
+@pytest.mark.parametrize("page", [page for page in PAGES if "reference" not in page.parts], ids=lambda page: page.stem)
+def test_prose_is_wrapped(page: Path) -> None:
+    """A change to a sentence shows as a change to a line or two; tables, pictures, formulas and code may be long."""
+    text = re.sub(r"^ *(```|\$\$).*?^ *\1", "", page.read_text(encoding="utf-8"), flags=re.DOTALL | re.MULTILINE)
+    lines = [line for line in text.splitlines() if not line.startswith(("|", "!", "$$")) and "$" not in line]
+    assert [line for line in lines if len(line) > LONGEST] == []
 
 
 def test_every_file_that_the_format_page_shows_can_be_read(tmp_path: Path) -> None:

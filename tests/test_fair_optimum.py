@@ -231,6 +231,27 @@ def _by_rounds(graph: DatasetGraph, budget: Budget, version) -> np.ndarray:
     return fair_optimum._table(keys, graph.coloring.codes, "odds")[:, 0]
 
 
+def test_bounds_from_both_sides_meet_at_the_fair_optimum():
+    """In exact fractions: whenever bounds are taken, those on some open vertices meet, and always at the optimum."""
+    rng = np.random.default_rng(26)
+    most = 0
+    for _ in range(150):
+        case = own_budgets(rng, 12)
+        zero = rng.random(len(case.edges)) < 0.2
+        growths = [Fraction(1) if none else Fraction(math.exp(e)) for none, e in zip(zero, case.epsilons, strict=True)]
+        deltas = [Fraction(delta) for delta in case.deltas]
+        steps = [
+            lambda a, growth=growth, delta=delta: naive.upper(a, growth, delta)
+            for growth, delta in zip(growths, deltas, strict=True)
+        ]
+        levels = [(growth + delta) / (growth + 1) for growth, delta in zip(growths, deltas, strict=True)]
+        truth, taken = naive.fair_by_bounds(case.n, case.edges, steps, case.codes, levels)
+        first = naive.fair(case.n, case.edges, steps, case.codes, levels)
+        assert truth == [p if code == 0 else 1 - p for p, code in zip(first, case.codes, strict=True)]
+        most = max(most, taken)
+    assert most > 2
+
+
 def test_one_budget_is_one_truth_on_the_boundary():
     rng = np.random.default_rng(5)
     for _ in range(30):

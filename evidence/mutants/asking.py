@@ -97,8 +97,8 @@ MUTANTS = (
     Mutant(
         "add-remove costs the same on a replace budget",
         "Protection.cost_of",
-        "2 * epsilon, delta",
-        "epsilon, delta",
+        "2 * cost[0], cost[1]",
+        "cost",
         ("test_protection.py::test_the_worst_pair_over_mixed_charges_stays_within_the_budget",),
     ),
     Mutant(

@@ -92,4 +92,32 @@ MUTANTS = (
         "mixed = ...",
         _ASYMMETRY,
     ),
+    Mutant(
+        "boundary rows of orders that meet are not compared, one row at a time",
+        "row_by_region._by_distance",
+        "_require_close(...)",
+        "",
+        ("test_rainbow.py::test_bad_questions_about_one_row_are_refused",),
+    ),
+    Mutant(
+        "one row does not see the fixed vertices around its region",
+        "row_by_region._in_region",
+        "table[region.position(vertex)] = row",
+        "pass",
+        ("test_rainbow.py::test_one_row_by_vertex_is_that_of_the_whole",),
+    ),
+    Mutant(
+        "fixed rows next to each other need not be close",
+        "below_envelope.decide",
+        "fixed[owner] & fixed[graph.indices[broken]]",
+        "fixed[owner] & ~fixed[owner]",
+        ("test_rainbow.py::test_fixed_rows_next_to_each_other_must_be_close",),
+    ),
+    Mutant(
+        "the table of linear programs is returned without a check",
+        "checked_optimum",
+        "not verify(table, graph, privacy).private",
+        "False",
+        ("test_rainbow.py::test_what_linear_programs_propose_is_checked_on_every_edge",),
+    ),
 )

@@ -368,7 +368,7 @@ class Work:
 
 def _work(case, name, window, monkeypatch):
     """The number of times that each free vertex is worked on; the look ahead does not count."""
-    monkeypatch.setattr(propagation, "_fetch", lambda *_: None)
+    monkeypatch.setattr(propagation, "fetch", lambda *_: None)
     work = Work(case.indptr)
     case.indptr, rows = work, case.indptr
     case.settle(name, plain, window)

@@ -40,6 +40,7 @@ from tinct import (
 from tinct._kernels import propagation
 from tinct.errors import CostlyRows
 from tinct.graphs import Budget, EdgeClasses
+from tinct.mechanism import claims
 from tinct.rainbow import below_envelope, optimum_of_rows, row_by_region
 from tinct.rainbow.envelope import envelope
 
@@ -241,6 +242,7 @@ def test_the_optimum_of_a_star_lies_below_the_envelope():
     np.testing.assert_allclose(mechanism.row(0), [float(p) for p in optimum], atol=1e-9, rtol=0)
     assert isinstance(mechanism, rainbow.ProgramOptimum)
     assert 0 <= mechanism.gap <= 1e-8
+    assert mechanism.claim == claims.rows_within(mechanism.gap)
     assert verify(mechanism, star, privacy).private
     assert rainbow.optimum_exists(star, privacy, fixed).case is rainbow.Case.LOWER
 
@@ -725,6 +727,7 @@ def test_a_lexicographic_optimum_is_found_where_none_dominates():
     privacy = Privacy("ln 2", "0.1")
     found = rainbow.optimum_exists(path, privacy, rows, order="lexicographic")
     assert (found.case, found.order) == (rainbow.Case.LOWER, "lexicographic")
+    assert found.mechanism.claim == claims.lexicographic_within(found.mechanism.gap)
     np.testing.assert_allclose(found.mechanism.row("v"), [0.1, 0.2, 0.2, 0.5], atol=1e-8)
     assert verify(found.mechanism, path, privacy).private
     other = Mechanism(path, [rows["x"], [0, 0.3, 0.3, 0.4], rows["y"]])

@@ -447,7 +447,7 @@ def test_no_word_is_part_of_a_request(tmp_path, monkeypatch):
     """Every sentence that describes the request rewritten, the accuracy too: the free retry is still free."""
     book = Ledger(tmp_path / "budget.db", epsilon=1)
     first = ask(frame(), "majority(support)", 1, ledger=book, request="r")
-    monkeypatch.setattr("tinct.questions.persons._ROW", "something else")
+    monkeypatch.setattr("tinct.questions.persons.EACH_ROW", "something else")
     monkeypatch.setattr("tinct.asking._ask._MISSING", "something else")
     monkeypatch.setattr("tinct.questions.positions._OF_ROWS", {"add-remove": "else", "replace": "else"})
     monkeypatch.setattr("tinct.asking.designs.YesNoDesign.method", property(lambda _: "another method"))

@@ -72,7 +72,10 @@ def design(
         str | None,
         typer.Option(help="Probability of the truth on the two boundaries, such as 0.8,0.5.", show_default="balanced"),
     ] = None,
-    at: Annotated[str | None, typer.Option(help="Compute the row of this vertex only.", show_default=False)] = None,
+    at: Annotated[
+        str | None,
+        typer.Option(help="Compute the row of this vertex only, such as 57, north or '[0, 1, 1]'.", show_default=False),
+    ] = None,
     output: Annotated[
         list[str] | None,
         typer.Option(
@@ -241,10 +244,10 @@ def _certify(mechanism: Mechanism, path: Path, bits: int, source: str) -> Path:
 
 def _design_row(graph: DatasetGraph, privacy: PrivacyLike, fix: str | None, truth: str | None, at: str) -> Any:
     from tinct import binary
+    from tinct.cli.vertex_option import vertex_from
     from tinct.graphs.formats.graph_files import read_fixed
-    from tinct.graphs.labels import from_text
 
-    vertex = from_text(at)
+    vertex = vertex_from(at, graph.vertices)
     graph.position(vertex)
     if fix is not None:
         return binary.extend(graph, privacy, read_fixed(fix, graph), at=vertex)

@@ -49,6 +49,9 @@ FileArgument = Annotated[
         show_default=False,
     ),
 ]
+HypothesesArgument = Annotated[
+    Path | None, typer.Argument(help="A table (.csv, .tsv) with columns symbol, p0, p1.", show_default=False)
+]
 FirstOption = Annotated[str | None, typer.Option("--p0", help="Probabilities such as 0.1,0.2,0.7.", show_default=False)]
 SecondOption = Annotated[str | None, typer.Option("--p1", help="The second hypothesis.", show_default=False)]
 PriorOption = Annotated[
@@ -174,7 +177,7 @@ def compare(
     "regimes", epilog=examples("tinct local regimes survey.csv", "tinct local regimes survey.csv -u hellinger")
 )
 def regimes(
-    file: FileArgument = None,
+    file: HypothesesArgument = None,
     p0: FirstOption = None,
     p1: SecondOption = None,
     utility: UtilityOption = "kl",
@@ -188,7 +191,9 @@ def regimes(
 
     problem = _problem(file, p0, p1, None)
     if problem.p1 is None:
-        raise ParameterError("regimes are about two hypotheses: give --p0 and --p1")
+        raise ParameterError(
+            "regimes are about two hypotheses: give --p0 and --p1, or a file with the columns p0 and p1"
+        )
     with stage("Looking for thresholds"):
         found = local.regimes(
             problem.p0,

@@ -14,6 +14,7 @@ from typer.main import get_command
 
 from tinct import __version__
 from tinct.cli import ask, bench, budget, design, local, plot, release, studio, verify
+from tinct.cli.help_paragraphs import flow
 from tinct.cli.option_words import in_options, options_of
 from tinct.cli.printing import echo, printable, sift_warnings
 from tinct.cli.shared_options import examples
@@ -89,6 +90,7 @@ app.command("studio", epilog=studio.EXAMPLES)(studio.studio)
 app.command("bench", epilog=bench.EXAMPLES)(bench.bench)
 app.add_typer(local.app, name="local")
 app.add_typer(budget.app, name="budget")
+flow(app)
 
 
 def _show_version(wanted: bool) -> None:

@@ -8,13 +8,14 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-from tinct.errors import BudgetExceeded, FileError, NotAnswered, Parameter, ParameterError
+from tinct.errors import BudgetExceeded, FileError, NotAnswered, Parameter, ParameterError, Way
 from tinct.ledger import stored_rows, totals
 from tinct.ledger.charges import ROOM, checked_charge, user
 from tinct.ledger.composition import details_of, options_of, rule_of
 from tinct.ledger.contents import Scope, Spending, State, name_of, text_of
 from tinct.ledger.costs import as_written, budget_delta, budget_epsilon, cost_epsilon, shown
 from tinct.ledger.protection import Protection
+from tinct.ledger.repeated_requests import used_for_another
 from tinct.ledger.store import Damaged, NotCommitted, store_at
 from tinct.ledger.stored_rows import NOBODY
 from tinct.ledger.totals import Usage
@@ -311,13 +312,18 @@ class Ledger:
         # the digest covers these too, but whoever can write an entry may have given it the digest of another
         same = same and self._where(entry) == self._where(charge)
         if not same:
-            raise ParameterError(
-                f"request {charge.request!r} was already used for a different request: its question, data, cost, scope "
-                "or group differs. Use a new request id"
-            )
+            raise self._used_for_another(session, entry, charge, asked)
         if entry.state is State.CHARGED:
             self._require_paid(session, entry, charge, asked)
         return replace(entry, repeated=True)
+
+    def _used_for_another(self, session: Session, entry: Entry, charge: Charge, asked: AmountLike) -> ParameterError:
+        scope = self._scope(session, charge.scope)
+        if entry.scope != charge.scope:  # another scope may count in other terms
+            return used_for_another(entry, charge, set())
+        charge = self._in_terms_of(scope, charge, asked)
+        whole = {scope.epsilon} if as_written(asked) == scope.written else set()
+        return used_for_another(entry, charge, {charge.epsilon} | whole)
 
     @staticmethod
     def _where(given: Entry | Charge) -> tuple[str, str, tuple[str, ...]]:
@@ -447,8 +453,8 @@ class Ledger:
         if not same:
             raise ParameterError(
                 f"scope {known.name!r} has another budget: ε = {known.written}, "
-                f"δ = {shown(known.delta)}, composition {known.composition!r}; it cannot be changed. Open the ledger "
-                "without epsilon to use it",
+                f"δ = {shown(known.delta)}, composition {known.composition!r}; it cannot be changed. ",
+                Way("Open the ledger without epsilon to use it", "Use it as it is, or make another with --scope"),
                 path=self._store.name,
             )
 

@@ -102,10 +102,15 @@ def require_file(path: Path) -> None:
 
 def header(path: Path, suffix: str) -> tuple[Layout, tuple[str, ...]]:
     """How a CSV or TSV file is laid out, and the names of its columns."""
-    head = _beginning(path, MAX_HEAD)
+    head = _beginning(path, MAX_HEAD + 1)
     mark = len(_MARK) if head.startswith(_MARK) else 0
     line, ending = _first_line(head[mark:])
-    text = _text(path, line, suffix, cut=not ending and len(head) == MAX_HEAD)
+    text = _text(path, line, suffix, cut=mark + len(line) >= MAX_HEAD)
+    if ending == b"\r":
+        raise FileError(
+            "the first line ends with a carriage return alone: save the file with the usual line ends, LF or CRLF",
+            path=path,
+        )
     delimiter = "\t" if suffix == ".tsv" else ";" if ";" in text and "," not in text else ","
     if delimiter not in text and (other := "," if suffix == ".tsv" else "\t") in text:
         raise FileError(f"the first line has {other!r} but no {delimiter!r}: is this really {suffix}?", path=path)
@@ -148,7 +153,10 @@ def _beginning(path: Path, size: int) -> bytes:
 
 
 def _first_line(head: bytes) -> tuple[bytes, bytes]:
-    """The first line and what ends it, which is what ends every row; nothing if the file ends with it."""
+    """The first line and what ends it, which is what ends every row; nothing if the file ends with it.
+
+    A carriage return alone cannot be what ends rows: if the first cell began with a line feed, it would look like both.
+    """
     line = re.split(rb"[\r\n]", head, maxsplit=1)[0]
     rest = head[len(line) : len(line) + 2]
     return line, b"\r\n" if rest == b"\r\n" else rest[:1]

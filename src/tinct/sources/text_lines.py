@@ -27,7 +27,7 @@ MAX_CELL = 2**20  # bytes; a longer cell is missing
 _ROWS = 2**16  # in a batch, at most
 _BYTES = 2**24  # of all columns in a batch, about
 _PLAIN = 20_000  # bytes; a file up to this is split before numba is even loaded
-ENDINGS = {b"\n": kernels.LF, b"\r\n": kernels.CRLF, b"\r": kernels.CR}
+ENDINGS = {b"\n": kernels.LF, b"\r\n": kernels.CRLF}
 
 
 @dataclass(frozen=True)
@@ -95,7 +95,7 @@ class _Splitter:
             bytes_,
         )
         self._stops = np.zeros(256, bool)
-        self._stops[[*layout.delimiter, *(b"\r" if layout.ending == b"\r" else b"\r\n")]] = True
+        self._stops[[*layout.delimiter, *b"\r\n"]] = True
         self._state = np.zeros(kernels.STATE, np.int64)
         self._values = np.empty((len(columns), bytes_), np.uint8)
         self._starts = np.zeros((len(columns), rows + 1), np.int32)

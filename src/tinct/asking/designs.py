@@ -11,6 +11,7 @@ from tinct import exact
 from tinct.asking.accuracy import Accuracy, accuracy, yes_no_baselines
 from tinct.errors import ParameterError
 from tinct.exact import sampler
+from tinct.questions import Line
 from tinct.questions.modes import ModeCertificate, ModeTable, PermuteAndFlip, mode_mechanism
 from tinct.questions.questions import Exists, Mode, Question, YesNo, require_own_or_tincts
 
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
     from tinct.exact import Certified
     from tinct.numbers.amounts import Amount, NumberLike
     from tinct.privacy import Privacy
-    from tinct.questions import Counts, GroupCounts, Histograms, Line
+    from tinct.questions import Counts, GroupCounts, Histograms
     from tinct.questions.own_questions import OwnLine
 
 
@@ -87,10 +88,19 @@ class YesNoDesign:
     def method(self) -> str:
         """Why no other mechanism is better."""
         if self.line.selection:
-            return "optimal: no private mechanism that never says yes wrongly says yes more often"
-        if self.leaning:
-            return "optimal for this lean: no private mechanism with the same boundary values is right more often"
-        return "optimal: no private mechanism that treats yes and no alike is right more often, on any dataset"
+            claim = "optimum: no private mechanism that never says yes wrongly says yes more often on any dataset"
+        elif self.leaning:
+            claim = (
+                "optimum for these boundary values: no private mechanism with the same values where the answer is "
+                "about to change is right more often on any dataset"
+            )
+        else:
+            claim = (
+                "fair optimum: no private mechanism is right as often on every dataset and more often on one, and none "
+                "that treats yes and no alike is right more often on any"
+            )
+        own = "" if isinstance(self.line, Line) else "; for your own question, if its positions are right everywhere"
+        return f"{claim} (up to units of 2^-62){own}"
 
     def accuracy(self, margins: Sequence[int] | None = None) -> Accuracy:
         """By how many people would have to differ before the true answer changes."""
@@ -165,8 +175,9 @@ class ModeDesign:
         names = {"PermuteAndFlip": "permute-and-flip", "Exponential": "exponential"}
         others = {names[type(other).__name__]: other.truth for other in self.mechanism.baselines()}
         columns = {"tinct": self.mechanism.truth, **others}
+        most = None if self.family.n is None else max(1, self.family.n)  # nobody is ahead by more than everybody
         return accuracy(
-            "people by which the leader is ahead", "the leader is ahead by {m} or more people", columns, margins
+            "people by which the leader is ahead", "the leader is ahead by {m} or more people", columns, margins, most
         )
 
     def draw(self, counts: Counts) -> Any:

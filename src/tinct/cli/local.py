@@ -266,7 +266,7 @@ def _print_mechanism(mechanism: LocalMechanism, written: Path | None) -> None:
     from tinct.cli.screen import Screen
 
     console = Screen(soft_wrap=True)
-    title = "Optimal randomiser" if mechanism.value is not None else mechanism.name.capitalize()
+    title = mechanism.name.capitalize() if mechanism.value is None else _title(mechanism)
     count = mechanism.channel.size_of_outputs()
     console.print(
         f"[bold]{title}[/bold] for {plural(len(mechanism.symbols), 'symbol')}, ε = {mechanism.epsilon:.6g}, "
@@ -290,6 +290,13 @@ def _print_mechanism(mechanism: LocalMechanism, written: Path | None) -> None:
             console.print("The table is too large to show: --output writes the mechanism to a file")
     if written is not None:
         console.print(f"Written: {escape(str(written))}")
+
+
+def _title(mechanism: LocalMechanism) -> str:
+    """Optimal only if nothing can be more than rounding better."""
+    bound, value = mechanism.certificate, mechanism.value or 0.0
+    better = bound is not None and bound.upper_bound > value + 1e-9 * (1 + value)
+    return "Randomiser" if better else "Optimal randomiser"
 
 
 def _print_cells(console: Any, mechanism: LocalMechanism) -> None:

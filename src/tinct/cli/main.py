@@ -70,7 +70,7 @@ class _Commands(TyperGroup):
 app = typer.Typer(
     name="tinct",
     cls=_Commands,
-    help="Provably optimal differential privacy: mechanisms that no other private mechanism can beat.",
+    help="Provably optimal differential privacy: every result says in which sense no private mechanism is better.",
     epilog=examples(
         "tinct ask survey.csv 'majority(support)' --epsilon 1",
         "tinct design majority:101 --epsilon 0.5 --output mechanism.json",

@@ -51,7 +51,7 @@ def plot(
         typer.Argument(
             metavar="[KIND] WHAT…",
             help="What to draw: a mechanism (.json), or a graph by file or short name such as majority:101, for which "
-            "the optimal mechanism is designed. KIND is one of mechanism (the default), graph, errors, truth, profile, "
+            "the fair optimum is designed. KIND is one of mechanism (the default), graph, errors, truth, profile, "
             "frontier, rainbow, utilities, regimes, accuracy.",
         ),
     ],
@@ -123,7 +123,7 @@ class FigureRequest:
         return loaded.graph, privacy
 
     def mechanism(self) -> Mechanism:
-        """A mechanism from its file; or the optimal one for a graph."""
+        """A mechanism from its file; or the fair optimum for a graph."""
         from tinct.mechanism import Mechanism
 
         path = Path(self.words[0])

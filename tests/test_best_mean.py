@@ -288,3 +288,21 @@ def test_ask_uses_it_and_its_certificate_is_checked(tmp_path):
     assert back.id == plan.certificate
     assert back.mechanism.method == "a table on the histograms of n = 8"
     assert math.isclose(plan.accuracy.right["tinct"][0], back.mechanism.truth(plan.accuracy.margins[0]))
+    assert plan.accuracy.margins == (1, 2, 5)  # nobody can be ahead by more than 8
+    ours, *others = plan.accuracy.right.values()
+    assert all(mine > theirs for other in others for mine, theirs in zip(ours, other, strict=True))
+
+
+def test_the_needed_epsilon_takes_few_tables(monkeypatch):
+    """A search to two digits stops as soon as all that is left rounds to the same: a dozen programs, not sixty."""
+    tables = []
+
+    def counted(*args, **options):
+        tables.append(mode_mechanism(*args, **options))
+        return tables[-1]
+
+    monkeypatch.setattr(asking.designs, "mode_mechanism", counted)
+    found = asking.needed_epsilon(mode("c", list("abcdefgh")), 0.6, 3, neighbors="replace", n=8)
+    assert len(tables) < 20
+    at = {epsilon: made(8, 8, epsilon, missing=True).truth(3) for epsilon in (f"{found:.2g}", f"{found - 0.1:.2g}")}
+    assert at[f"{found:.2g}"] >= 0.6 > at[f"{found - 0.1:.2g}"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from decimal import ROUND_CEILING, Context, Decimal
 from typing import TYPE_CHECKING
 
@@ -58,8 +59,8 @@ def needed_epsilon(
         if high > MAX_EPSILON:
             raise ParameterError(f"no epsilon up to {MAX_EPSILON} is enough for that")
     for _ in range(_ROUNDS):
-        if _rounded(high, digits) - low <= 10.0**-digits * high:
-            break
+        if _rounded(math.nextafter(low, high), digits) == _rounded(high, digits):
+            break  # all that is between rounds up to the same
         middle = (low + high) / 2
         low, high = (middle, high) if truth(middle) < wanted else (low, middle)
     return _rounded(high, digits)

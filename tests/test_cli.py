@@ -80,6 +80,17 @@ def test_a_lean_names_the_answer_it_favours():
     assert "0.8" in tinct("design", "majority:5", "-e", "ln 2", "--lean", "yes=0.8", "--at", "3").stdout
 
 
+def test_a_gaussian_design_is_certified_at_an_epsilon(tmp_path):
+    """Without one the error names the option; the certificate states that ε and the least δ of the table there."""
+    path = tmp_path / "gaussian.json"
+    line = ("design", "majority:5", "--mu", "1", "--lean", "yes=0.7", "--certificate", path)
+    assert "say --at-epsilon 1, or another" in tinct(*line, status=2).stderr
+    tinct(*line, "--at-epsilon", "1/2")
+    budgets = json.loads(tinct("verify", path, "--json").stdout)["budgets"]
+    assert [budget["epsilon"] for budget in budgets] == ["1/2"]
+    assert "--at-epsilon cannot be combined" in tinct(*line[:4], "--at-epsilon", "1", status=2).stderr
+
+
 def test_values_that_cannot_be_kept_are_refused_with_the_path(tmp_path):
     fix = tmp_path / "fix.csv"
     fix.write_text("vertex,probability\n0,0.01\n4,0.9\n")

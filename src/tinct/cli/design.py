@@ -103,6 +103,13 @@ def design(
             show_default=False,
         ),
     ] = None,
+    at_epsilon: Annotated[
+        str | None,
+        typer.Option(
+            help="State the certificate for this ε, with the least δ that the table has there; for --mu it is needed.",
+            show_default=False,
+        ),
+    ] = None,
     bits: Annotated[int, typer.Option(min=1, max=4096, help="The certificate's rows have 2^bits units.")] = 62,
     boundary: Annotated[
         str, typer.Option(help="With orders of preference: boundary rows that are 'balanced', or 'best' on average.")
@@ -126,12 +133,15 @@ def design(
     from tinct.mechanism.by_distance import ByDistance
 
     if on_spark(engine, master):
-        others = {"--mu": mu, "--truth": truth, "--at": at, "--certificate": certificate, "--maximize": maximize}
+        others: dict[str, Any] = {"--mu": mu, "--truth": truth, "--at": at, "--maximize": maximize}
+        others |= {"--certificate": certificate, "--at-epsilon": at_epsilon}
         _refuse(others, "--engine spark")
         if fix is not None:
             _refuse({"--lean": lean}, "--engine spark and --fix, which has to meet every edge between the colors")
         _design_on_spark(graph, choose_given(epsilon, delta), fix, lean, output or [], master, disconnected, as_json)
         return
+    if certificate is None:
+        _refuse({"--at-epsilon": at_epsilon}, "a design without --certificate")
     outputs = [_checked_target(Path(path)) for path in output or []]
     certificates = [_checked_target(path, (".json",)) for path in [certificate] if path is not None]
     keep_inputs([*outputs, *certificates], [graph, fix])
@@ -162,7 +172,7 @@ def design(
         with stage(f"Writing {path}"):
             mechanism.to_json(path) if path.suffix == ".json" else mechanism.to_csv(path)
     for path in certificates:
-        outputs.append(_certify(mechanism, path, bits, graph))
+        outputs.append(_certify(mechanism, path, bits, at_epsilon, graph))
     with stage("Comparing with the baselines"):
         table = ByDistance(mechanism, baselines.beside(loaded.graph, privacy))
     report = design_report.Report(table, privacy, verdict, outputs, stated, costly)
@@ -268,12 +278,12 @@ def _design_on_spark(
     echo(f"Written: {done.path} ({columns}) in {plural(done.rounds, 'round')}")
 
 
-def _certify(mechanism: Mechanism, path: Path, bits: int, source: str) -> Path:
+def _certify(mechanism: Mechanism, path: Path, bits: int, at_epsilon: str | None, source: str) -> Path:
     from tinct import exact
     from tinct.exact.certified import EDGES
 
     with counted("Verifying", "edges") as progress:
-        certified = exact.certify(mechanism, bits=bits, progress=progress)
+        certified = exact.certify(mechanism, bits=bits, at_epsilon=at_epsilon, progress=progress)
     certified.about(f"the graph {source}", EDGES).to_json(path)
     return path
 

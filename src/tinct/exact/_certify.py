@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tinct.errors import NotPrivate, ParameterError
+from tinct.errors import NotPrivate, Parameter, ParameterError
 from tinct.exact.certified import Certified
 from tinct.exact.grid import DEFAULT_BITS, GridPair, rows_by_distance, units
 from tinct.exact.grid_graph import GridGraph, least_units, nearest_units, terms_of
@@ -177,9 +177,10 @@ def _require_differential(graph: DatasetGraph, privacy: PrivacyLike) -> None:
     other = next((pair for pair in Budget(graph, privacy).pairs if not isinstance(pair, Privacy)), None)
     if other is not None:
         raise ParameterError(
-            f"exact tables are for (ε, δ)-differential privacy, got {other!r:.80}: say at_epsilon=, such as 1, to "
-            "certify this table under that ε with the least δ that it has there"
-        )
+            f"exact tables are for (ε, δ)-differential privacy, got {other!r:.80}: say ", Parameter("at_epsilon", 1),
+            ", or another, to certify this table under that ε with the least δ that it has there",
+            parameter="at_epsilon",
+        )  # fmt: skip
 
 
 def _given(

@@ -172,7 +172,7 @@ def check_columns(asked: Request, source: Source, owner: Protection | None = Non
     by = asked.by if isinstance(asked, Grouped) else None
     source.check(asked.question, where=asked.where, unit=asked.unit, by=by)
     if isinstance(asked, Personal):
-        source.check(asked.question, unit=asked.unit, by=asked.budgets.column)
+        asked.budgets.check(source, asked.where, asked.unit)
 
 
 @dataclass(frozen=True)

@@ -20,7 +20,7 @@ from tinct.numbers.amounts import Amount, fraction_text, rational
 from tinct.numbers.bounds import ln_below
 from tinct.privacy import Privacy
 from tinct.questions.questions import Exists
-from tinct.sources.source import MAX_GROUPS
+from tinct.sources.source import group_names
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -65,7 +65,7 @@ class Groups:
                 raise ParameterError.about(
                     extra, f"`{extra}` is for groups that are found: with groups declared there is nothing to find"
                 )
-            return cls(_distinct(groups), None, privacy)
+            return cls(group_names(groups), None, privacy)
         most = MOST_GROUPS if most is None else most
         if isinstance(most, bool) or not isinstance(most, int) or not 1 <= most <= MAX_FOUND:
             raise ParameterError.of("most_groups", f"a whole number from 1 to {MAX_FOUND:,}", most)
@@ -173,11 +173,3 @@ def _listed(groups: Sequence[str]) -> str:
         return f"the groups {names}"
     digest = sha256(json.dumps(groups).encode()).hexdigest()
     return f"the {len(groups):,} groups {names}, … (SHA-256 {digest})"
-
-
-def _distinct(groups: Sequence[str]) -> tuple[str, ...]:
-    names = () if isinstance(groups, str) or not hasattr(groups, "__iter__") else tuple(groups)
-    texts = [name for name in names if isinstance(name, str)]  # others are refused when they are looked for
-    if not names or len(set(texts)) != len(texts) or len(names) > MAX_GROUPS:
-        raise ParameterError.of("groups", f"a list of 1 to {MAX_GROUPS:,} different names")
-    return names

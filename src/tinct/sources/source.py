@@ -10,7 +10,7 @@ import numpy as np
 from tinct.errors import ParameterError
 from tinct.questions import parse_predicate
 from tinct.questions.counts import EVERYBODY, Categories, Condition, Counts, GroupCounts
-from tinct.questions.predicates import PREDICATES, literals, require_column
+from tinct.questions.predicates import MAX_TEXT, PREDICATES, require_column, require_printable, require_shallow
 from tinct.questions.questions import Question
 from tinct.sources.counting_sql import CountingPlan, Statement
 from tinct.sources.duckdb_engine import pyarrow
@@ -69,9 +69,10 @@ class Source:
         where: str | Predicate | None = None,
         unit: str | None = None,
         by: str | None = None,
+        groups: Sequence[str] | None = None,
     ) -> None:
-        """Refuse what the columns cannot answer, without looking at a row."""
-        Statement(_plan(what, where, unit, by, None), self._schema)
+        """Refuse whatever counting would refuse, without looking at a row."""
+        Statement(_plan(what, where, unit, by, groups), self._schema)
 
     def count_people(self, unit: str | None = None) -> int:
         """How many rows there are, or how many persons have a name in ``unit``: for the owner, who makes it public."""
@@ -181,14 +182,34 @@ def _plan(
         raise ParameterError("listed needs groups, whose order decides")
     if where is not None and not isinstance(where, PREDICATES):
         where = parse_predicate(where)
+    for predicate in (where, counted.predicate if isinstance(counted, Condition) else None):
+        if predicate is not None:
+            require_shallow(predicate)
     for name in (unit, by):
         if name is not None:
             require_column(name)
-    names = None if groups is None else literals(groups, "groups", at_most=MAX_GROUPS)
-    texts = None if names is None else tuple(name for name in names if isinstance(name, str))
-    if texts != names:
-        raise ParameterError("groups must be named by their text, such as ['N', 'S'] or ['1', '2']")
-    return CountingPlan(counted, where, unit, by, texts, listed)
+    return CountingPlan(counted, where, unit, by, None if groups is None else group_names(groups), listed)
+
+
+def group_names(groups: Sequence[str]) -> tuple[str, ...]:
+    """The names of groups that are given: texts as cells can hold them, each once."""
+    if isinstance(groups, str | set | frozenset | dict) or not hasattr(groups, "__iter__"):
+        raise ParameterError.of("groups", "a list such as ['N', 'S']", groups)
+    names, seen = tuple(groups), set[str]()
+    if not 1 <= len(names) <= MAX_GROUPS:
+        raise ParameterError.of("groups", f"between 1 and {MAX_GROUPS:,} names", ..., f", got {len(names):,}")
+    for name in names:
+        if not isinstance(name, str):
+            raise ParameterError.of("groups", "named by their text, such as ['N', 'S'] or ['1', '2']", ...)
+        if not name or name != name.strip():
+            raise ParameterError.about(
+                "groups",
+                "the name of a group must not be blank, nor begin or end with a blank: cells are read without",
+            )
+        if name in seen:
+            raise ParameterError.of("groups", "without repeats", ..., f", got {name!r:.80} twice")
+        seen.add(require_printable(name, "the name of a group", MAX_TEXT))
+    return names
 
 
 def counts_of(plan: CountingPlan, found: list[tuple[Any, ...]]) -> Counts:

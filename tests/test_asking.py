@@ -530,7 +530,7 @@ def test_personal_budgets_refuse_what_is_too_large():
         ({"epsilon": 1, "by": "ward", "groups": ["a", "a"]}, "groups must be"),
         ({"epsilon": 1, "by": "ward", "groups": ["a"] * 100_001}, "between 1 and 100,000"),
         ({"epsilon": 1, "by": "ward", "groups": 7}, "groups must be"),
-        ({"epsilon": 1, "by": "ward", "groups": [["a"]]}, "a literal must be"),
+        ({"epsilon": 1, "by": "ward", "groups": [["a"]]}, "groups must be named by their text"),
         ({"epsilon": 1, "by": "ward", "groups": [1]}, "groups must be named by their text"),
         ({"epsilon": 1, "groups": ["a"]}, "groups needs by"),
         ({"epsilon": 1, "most_groups": 3}, "most_groups needs by"),

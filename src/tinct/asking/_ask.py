@@ -169,8 +169,8 @@ def check_columns(asked: Request, source: Source, owner: Protection | None = Non
         raise ParameterError(
             f"the ledger declares that the column {owner.unit!r:.80} identifies people, and there is no such column"
         )
-    by = asked.by if isinstance(asked, Grouped) else None
-    source.check(asked.question, where=asked.where, unit=asked.unit, by=by)
+    by, groups = (asked.by, asked.groups.declared) if isinstance(asked, Grouped) else (None, None)
+    source.check(asked.question, where=asked.where, unit=asked.unit, by=by, groups=groups)
     if isinstance(asked, Personal):
         asked.budgets.check(source, asked.where, asked.unit)
 

@@ -422,7 +422,7 @@ _READ_DATA = (
     "questions/counts.py",
     "questions/positions.py",
 )
-_OPTIONS = {"confidence", "missing", "neighbors"}  # what a caller chooses beside the data
+_OPTIONS = {"confidence", "lean", "missing", "neighbors"}  # what a caller chooses beside the data
 
 
 def test_what_reads_data_gives_no_error_a_value():

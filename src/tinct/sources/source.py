@@ -194,7 +194,7 @@ def _plan(
 def group_names(groups: Sequence[str]) -> tuple[str, ...]:
     """The names of groups that are given: texts as cells can hold them, each once."""
     if isinstance(groups, str | set | frozenset | dict) or not hasattr(groups, "__iter__"):
-        raise ParameterError.of("groups", "a list such as ['N', 'S']", groups)
+        raise ParameterError.of("groups", "a list such as ['N', 'S']")
     names, seen = tuple(groups), set[str]()
     if not 1 <= len(names) <= MAX_GROUPS:
         raise ParameterError.of("groups", f"between 1 and {MAX_GROUPS:,} names", ..., f", got {len(names):,}")

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from tinct import sources
 from tinct.asking.answers import Answer, Plan
+from tinct.asking.described import described_as
 from tinct.asking.designs import CertainDesign, Design, design
 from tinct.asking.request import Grouped, Personal, Request, Single, read_request
 from tinct.asking.with_ledger import charged, refusal, room_for
@@ -23,6 +24,7 @@ from tinct.privacy.neighbors import Neighbors
 from tinct.questions import persons
 from tinct.questions.positions import relation
 from tinct.questions.questions import Median, Quantile
+from tinct.sources.cell_rules import has_own_marks
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -35,10 +37,14 @@ if TYPE_CHECKING:
     from tinct.numbers.amounts import AmountLike, NumberLike
     from tinct.privacy.neighbors import NeighborsLike
     from tinct.questions import Predicate, Question
-    from tinct.sources import DataLike, Source
+    from tinct.sources import DataLike, Description, Source
 
 _NUMBERS = "numbers are written like 12, -3.5 or 1e6; cells such as 1,200 or € 12 count as missing"
-_MISSING = "cells that cannot be read count as missing, and rows whose answer is unknown count for neither side"
+_MISSING = (
+    "blank cells, the words NA, N/A, NaN, NULL and None, and cells that cannot be read count as missing; rows whose "
+    "answer is unknown count for neither side"
+)
+_MISSING_OWN = "cells that cannot be read count as missing, and rows whose answer is unknown count for neither side"
 _PEOPLE = "the declared number of people is {people:,}: further people are ignored, absent ones count as unknown"
 _DOUBLE = (
     "this budget protects against replacing a person, which is removing one and adding another, so two steps are "
@@ -67,6 +73,11 @@ def ask(
     request: str | None = None,
     scope: str = "default",
     who: str | None = None,
+    description: Description | FilePath | None = None,
+    encoding: str | None = None,
+    decimal: str | None = None,
+    thousands: str | None = None,
+    missing: Sequence[str] | None = None,
     progress: Progress | None = None,
 ) -> Answer:
     """Answer a question about people's data with the mechanism that no other private mechanism beats.
@@ -98,6 +109,12 @@ def ask(
         request: An id for this request: asked again, it returns the recorded answer, free of charge.
         scope: Which budget of the ledger to charge.
         who: Who asks, for the ledger's history.
+        description: What the owner says about the data: a Description, or the path of one. Without it, a file is
+            described by the file beside it that has the same name with .toml behind it.
+        encoding: What a text file is written in, such as ``"latin-1"``, if there is no description.
+        decimal: The decimal mark of numbers, ``","`` instead of ``"."``, if there is no description.
+        thousands: The mark between thousands, such as ``"."``, if there is no description.
+        missing: The words that stand for a missing value, if there is no description.
         progress: Called with the finished share of long work.
 
     >>> import pandas as pd
@@ -108,12 +125,13 @@ def ask(
     book, owner = _owner(ledger, scope)
     if book is None and request is not None:
         raise ParameterError.about("request", "`request` needs a ledger: only a ledger remembers answers")
+    described = described_as(data, owner, description, encoding, decimal, thousands, missing)
     asked = read_request(
         question, epsilon=epsilon, delta=delta, by=by, unit=unit, neighbors=neighbors, people=people, where=where,
         groups=groups, most_groups=most_groups, select=select, lean=lean, epsilon_column=epsilon_column,
-        budgets=budgets, owner=owner,
+        budgets=budgets, owner=owner, described=described,
     )  # fmt: skip
-    with _opened(data) as source:
+    with _opened(data, described) as source:
         check_columns(asked, source, owner)
         if book is None:  # the caller is the owner, and may have the public numbers counted
             ready = prepare(asked.in_numbers(source), source, owner, progress)
@@ -129,6 +147,11 @@ def plan(
     *,
     ledger: Ledger | FilePath | None = None,
     scope: str = "default",
+    description: Description | FilePath | None = None,
+    encoding: str | None = None,
+    decimal: str | None = None,
+    thousands: str | None = None,
+    missing: Sequence[str] | None = None,
     progress: Progress | None = None,
     **options: Any,
 ) -> Plan:
@@ -141,9 +164,10 @@ def plan(
     0.75
     """
     book, owner = _owner(ledger, scope)
-    asked = read_request(question, **options, owner=owner)
+    described = described_as(data, owner, description, encoding, decimal, thousands, missing)
+    asked = read_request(question, **options, owner=owner, described=described)
     asked.require_numbers()
-    with _opened(data) as source:
+    with _opened(data, described) as source:
         check_columns(asked, source, owner)
         ready = prepare(asked, source, owner, progress)
         refused = "" if book is None else refusal(asked, ready, source.place, book, scope)
@@ -158,9 +182,11 @@ def _owner(ledger: Ledger | FilePath | None, scope: str) -> tuple[Ledger | None,
     return book, book.protects(scope)
 
 
-def _opened(data: DataLike) -> AbstractContextManager[Source]:
+def _opened(data: DataLike, described: Description | None) -> AbstractContextManager[Source]:
     """The rows; a source that the caller opened stays open for the next question."""
-    return nullcontext(data) if isinstance(data, sources.Source) else sources.open(data)
+    if isinstance(data, sources.Source):
+        return nullcontext(data if described is None else data.described_by(described))
+    return sources.open(data, described)
 
 
 def check_columns(asked: Request, source: Source, owner: Protection | None = None) -> None:
@@ -186,17 +212,19 @@ class Ready:
     cost: tuple[Any, Fraction]
     room: int
     draw: Callable[[], Any]
+    reading: str | None = None  # the digest of the description by which cells are read, if there is one
 
 
 def prepare(asked: Request, source: Source, owner: Protection | None, progress: Progress | None) -> Ready:
     """Choose the mechanism from public facts alone. No row is read before ``draw`` is called."""
     match asked:
         case Personal():
-            return _personal(asked, source, owner, progress)
+            ready = _personal(asked, source, owner, progress)
         case Grouped():
-            return _grouped(asked, source, owner, progress)
+            ready = _grouped(asked, source, owner, progress)
         case Single():
-            return _single(asked, source, owner, progress)
+            ready = _single(asked, source, owner, progress)
+    return ready if source.description is None else replace(ready, reading=source.description.digest)
 
 
 def _single(asked: Single, source: Source, owner: Protection | None, progress: Progress | None) -> Ready:
@@ -249,8 +277,10 @@ def plan_of(
     words = ("row", "rows") if asked.unit is None else ("person", "people")
     who = persons.sentence(asked.question, asked.unit)
     where = () if asked.where is None else (f"only rows with {asked.where} are counted",)
-    missing = () if isinstance(asked, Personal) else (_MISSING,)
-    numbers = (_NUMBERS,) if isinstance(asked.question, Median | Quantile) else ()
+    own = source.description is not None and has_own_marks(source.description.format)
+    missing = () if isinstance(asked, Personal) else (_MISSING_OWN if own else _MISSING,)
+    usual = source.description is None or source.description.format.is_plain
+    numbers = (_NUMBERS,) if usual and isinstance(asked.question, Median | Quantile) else ()
     double = (_DOUBLE,) if owner is not None and owner.neighbors != asked.neighbors else ()
     people = () if asked.people is None else (_PEOPLE.format(people=asked.people),)
     found = asked.groups.warnings if isinstance(asked, Grouped) else ()

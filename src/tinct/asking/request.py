@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Self
 
+from tinct.asking.described import groups_of, person_of
 from tinct.asking.groups import Groups
 from tinct.asking.personal_budgets import PersonalBudgets
 from tinct.errors import Parameter, ParameterError
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
     from tinct.numbers.amounts import AmountLike, NumberLike
     from tinct.privacy.neighbors import NeighborsLike
     from tinct.questions.predicates import Predicate
-    from tinct.sources import Source
+    from tinct.sources import Description, Source
 
 _IDENTITY = "tinct/request@2"
 
@@ -59,9 +60,9 @@ class _Asked:
             return replace(self, people=source.count_people(self.unit))
         return self
 
-    def protects(self, data: str | None) -> Protection:
-        """Who is protected at the cost of this request."""
-        return Protection(unit=self.unit, neighbors=self.neighbors, people=self.people, data=data)
+    def protects(self, data: str | None, reading: str | None = None) -> Protection:
+        """Who is protected at the cost of this request; ``reading`` is the digest of the description, if any."""
+        return Protection(unit=self.unit, neighbors=self.neighbors, people=self.people, data=data, description=reading)
 
     def identity(self, data: str, mechanism: str) -> dict[str, Any]:
         """The request in one canonical form, without any descriptive text."""
@@ -130,9 +131,11 @@ class Personal(_Asked):
             return replace(self, budgets=budgets, people=budgets.people)
         return super().in_numbers(source)
 
-    def protects(self, data: str | None) -> Protection:
+    def protects(self, data: str | None, reading: str | None = None) -> Protection:
         """The people for whom the cost holds, and how many chose which ε."""
-        return replace(super().protects(data), epsilon_column=self.budgets.column, budgets=self.budgets.classes)
+        return replace(
+            super().protects(data, reading), epsilon_column=self.budgets.column, budgets=self.budgets.classes
+        )
 
     def identity(self, data: str, mechanism: str) -> dict[str, Any]:
         """What was asked, the column of budgets and who chose which included."""
@@ -158,6 +161,7 @@ def read_request(
     epsilon_column: str | None = None,
     budgets: BudgetsLike | None = None,
     owner: Protection | None = None,
+    described: Description | None = None,
 ) -> Request:
     """Check everything that is public, and fill in what the owner declared."""
     asked = parse(question) if isinstance(question, str) else question
@@ -165,6 +169,9 @@ def read_request(
         raise ParameterError.of("question", "a question such as majority('support')", question)
     require_own_or_tincts(asked)
     counted = people  # as the asker says
+    if described is not None:
+        unit = person_of(described, unit)
+        groups = groups_of(described, by, groups)
     if owner is not None:
         unit = owner.unit if unit is None else unit
         neighbors = owner.neighbors if neighbors is None else neighbors
@@ -212,8 +219,9 @@ def read_request(
 def _require_agreement(asked: Request, owner: Protection | None) -> None:
     """Refuse what contradicts the owner, and numbers that make no sense, before a row is read."""
     if owner is not None:
-        # which data it is, the ledger compares
-        owner.cost_of(replace(asked.protects(None), data=owner.data), Fraction(0), Fraction(0))
+        # which data it is, and which description, the ledger compares
+        mine = replace(asked.protects(None), data=owner.data, description=owner.description)
+        owner.cost_of(mine, Fraction(0), Fraction(0))
     elif asked.people is not None:
         asked.protects(None)
 

@@ -47,10 +47,12 @@ def granted(
     ``published`` is the folder of the answers, if they are not kept in the ledger itself.
     """
     identity = asked.identity(data, ready.plan.mechanism) | {"published": published}
+    if ready.reading is not None:  # without a description, as before there were any
+        identity["reading"] = ready.reading
     return book.grant(
         epsilon=ready.cost[0], delta=ready.cost[1], request=request, question=ready.plan.record,
         digest=checksum(identity), scope=scope, who=who, room=ready.room,
-        protects=asked.protects(data),
+        protects=asked.protects(data, ready.reading),
     )  # fmt: skip
 
 
@@ -58,7 +60,7 @@ def refusal(asked: Request, ready: Ready, data: str, book: Ledger, scope: str) -
     """Why the budget has no room for this request; empty if it has."""
     epsilon, delta = ready.cost
     try:
-        book.check(epsilon=epsilon, delta=delta, scope=scope, protects=asked.protects(data))
+        book.check(epsilon=epsilon, delta=delta, scope=scope, protects=asked.protects(data, ready.reading))
     except BudgetExceeded as error:
         return str(error)
     return ""

@@ -23,7 +23,7 @@ MAX_TEXT = 1000
 MAX_LIST = 1000
 OPERATORS = ("==", "!=", "<=", ">=", "<", ">")
 RESERVED = frozenset({"and", "or", "not", "in", "yes", "no", "true", "false"})
-NUMBER, TEXT, YES_NO = "number", "text", "yes/no"
+NUMBER, TEXT, YES_NO, LABEL = "number", "text", "yes/no", "label"  # how a cell is read
 
 Literal = float | str | bool
 
@@ -124,6 +124,21 @@ def uses(predicate: Predicate) -> Iterator[tuple[str, str]]:
     else:
         for part in (predicate.part,) if isinstance(predicate, Not) else predicate.parts:
             yield from uses(part)
+
+
+def compared(predicate: Predicate) -> Iterator[tuple[str, Literal]]:
+    """Each column of a predicate with each value it is compared with.
+
+    >>> list(compared(Membership("ward", ("N", "S"))))
+    [('ward', 'N'), ('ward', 'S')]
+    """
+    if isinstance(predicate, Comparison):
+        yield predicate.column, predicate.value
+    elif isinstance(predicate, Membership):
+        yield from ((predicate.column, value) for value in predicate.values)
+    else:
+        for part in (predicate.part,) if isinstance(predicate, Not) else predicate.parts:
+            yield from compared(part)
 
 
 def kind_of(value: Literal) -> str:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 from tinct._files import suffix_of
 from tinct.errors import ParameterError
 from tinct.sources import data_frames, text_files
+from tinct.sources.description import Description, Format
 from tinct.sources.duckdb_engine import duckdb, pyarrow
 from tinct.sources.duckdb_relations import open_relation
 from tinct.sources.parquet_files import open_parquet
@@ -33,17 +34,25 @@ DataLike: TypeAlias = str | os.PathLike[str] | Source | Frame
 SUFFIXES = (".csv", ".tsv", ".parquet", ".jsonl", ".ndjson")
 
 
-def open(data: DataLike) -> Source:  # noqa: A001 # it reads as sources.open
+def open(data: DataLike, description: Description | None = None) -> Source:  # noqa: A001 # it reads as sources.open
     """The rows of a file or a data frame, ready to be counted.
 
     Args:
         data: the path of a .csv, .tsv, .parquet, .jsonl or .ndjson file; a pandas, Polars or Spark DataFrame; an Arrow
             Table; a DuckDB relation; or a Source.
+        description: what its owner says about its columns and how cells are written.
     """
+    if description is None:
+        return _opened(data, Format())
+    description.require_confirmed()
+    return _opened(data, description.format).described_by(description)
+
+
+def _opened(data: DataLike, written: Format) -> Source:
     if isinstance(data, Source):
         return data
     if isinstance(data, str | os.PathLike):
-        return _open_file(Path(os.path.abspath(os.fspath(data))), data)
+        return _open_file(Path(os.path.abspath(os.fspath(data))), data, written)
     if type(data).__module__.split(".")[0] == "pyspark":
         from tinct.sources.spark_frames import open_frame
 
@@ -58,7 +67,7 @@ def open(data: DataLike) -> Source:  # noqa: A001 # it reads as sources.open
     )
 
 
-def _open_file(path: Path, given: FilePath) -> Source:
+def _open_file(path: Path, given: FilePath, written: Format) -> Source:
     suffix = suffix_of(given, SUFFIXES)
     text_files.require_file(path)
     duckdb(), pyarrow()
@@ -66,7 +75,7 @@ def _open_file(path: Path, given: FilePath) -> Source:
         text_files.require_parquet(path)
         return open_parquet(path)
     if suffix in (".csv", ".tsv"):
-        return text_files.open_delimited(path, suffix)
+        return text_files.open_delimited(path, suffix, written)
     return text_files.open_json_lines(path)
 
 

@@ -1,69 +1,224 @@
-"""How a cell is read: as a number, as text, as yes or no, or as the label of a group or a person.
+"""How a cell is read: as a number, as text, as yes or no, as a date, or as the label of a group or a person.
 
-The rules in words: docs/questions.md. Spark follows the same rules in ``spark_frames``.
+The rules in words: docs/questions.md and docs/descriptions.md. This is how DuckDB follows them, in two stages, so that
+the second can look at a value several times; Spark follows the same rules in ``spark_frames``.
 """
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
-from tinct.questions.predicates import NUMBER, TEXT
-from tinct.sources.columns import BOOLEAN, CELL, DECIMAL, FLOAT, LABEL, MOMENT, PERSON, STRING
+from tinct.questions.predicates import LABEL, NUMBER, YES_NO
+from tinct.sources import description
+from tinct.sources.columns import BOOLEAN, DECIMAL, FLOAT, MOMENT, PERSON, text_literal
+from tinct.sources.description import MISSING
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from tinct.sources.columns import Column
+    from tinct.sources.description import Format
 
 
 YES_WORDS = ("yes", "y", "true", "t", "1", "1.0")
 NO_WORDS = ("no", "n", "false", "f", "0", "0.0")
-# one word at a time: the engine then decides once for each word of a dictionary, not once for each row
-_WORDS = " ".join(
-    f"WHEN '{word}' THEN {truth}"
-    for pair in zip(YES_WORDS, NO_WORDS, strict=True)
-    for word, truth in zip(pair, ("true", "false"), strict=True)
-)
+WHOLE_LABEL = "-?[0-9]+[.]0+"  # a whole number with a fraction of zeros: the label is the number
 
 
 def first_reading(column: Column, use: str) -> str:
-    """The SQL expression that reads a cell, before numbers that are not finite are taken out."""
-    cell = column.identifier
-    if use == NUMBER:
-        if column.kind != CELL:
-            return f"CAST({cell} AS DOUBLE)"
-        return f"TRY_CAST(nullif({cell}, '') AS DOUBLE)"  # nullif: not a bare cast, which may drop rows (engine.py)
-    if use == TEXT:
-        return _text(column)
+    """The SQL expression that reads a cell; what it may not be is taken out in the second stage."""
     if use == PERSON:  # only told apart, never shown: the type may stay
-        return _text(column) if column.kind in (CELL, STRING) else cell
-    if use == LABEL:
-        return f"CAST({cell} AS DOUBLE)" if column.kind in (DECIMAL, FLOAT) else _label(column)
-    if column.kind == BOOLEAN:
-        return cell
-    if column.kind in (CELL, STRING):
-        return f"CASE lower(trim(CAST({cell} AS VARCHAR))) {_WORDS} END"
-    if column.kind == DECIMAL:  # one with 38 places cannot even be compared with 1
-        cell = f"CAST({cell} AS DOUBLE)"
-    return f"CASE WHEN {cell} = 1 THEN true WHEN {cell} = 0 THEN false END"
+        return _text(column) if column.is_text else column.identifier
+    if reads_number(column, use):
+        return _number(column)
+    if reads_truth(column, use):
+        return _truth(column)
+    return _day(column) if reads_day(column) else _text(column)
 
 
 def second_reading(column: Column, use: str, read: str) -> str:
     """The SQL expression that finishes the reading, given the name under which the first one is known."""
-    if (use == NUMBER and column.kind in (CELL, FLOAT)) or (use == PERSON and column.kind == FLOAT):
-        return f"CASE WHEN isfinite({read}) THEN {read} END"
-    if use == LABEL and column.kind in (DECIMAL, FLOAT):  # 3.0 and 3 are the same label
-        whole = f"{read} = trunc({read}) AND abs({read}) < 1e15"
-        return (
-            f"CASE WHEN NOT isfinite({read}) THEN NULL WHEN {whole} THEN CAST(CAST({read} AS BIGINT) AS VARCHAR) "
-            f"ELSE CAST({read} AS VARCHAR) END"
+    if use == PERSON:
+        return f"CASE WHEN isfinite({read}) THEN {read} END" if column.kind == FLOAT else read
+    if reads_number(column, use):
+        checked = _checked_number(column, read)
+        return checked if use != LABEL else _number_label(checked, read)
+    if reads_truth(column, use):
+        return read if use != LABEL else f"CASE WHEN {read} THEN 'yes' WHEN NOT {read} THEN 'no' END"
+    return read if reads_day(column) else _checked_text(column, use, read)
+
+
+def reads_number(column: Column, use: str) -> bool:
+    """Whether the cell is read as a number, be it to write it as a label."""
+    if use == LABEL:
+        return column.kind in (DECIMAL, FLOAT) if column.described is None else column.described.is_numeric
+    return use == NUMBER
+
+
+def reads_truth(column: Column, use: str) -> bool:
+    """Whether the cell is read as yes or no."""
+    return use == YES_NO or (column.described is not None and column.described.kind == description.YES_NO)
+
+
+def reads_day(column: Column) -> bool:
+    """Whether the cell is read as a date that its description gives the form of."""
+    return column.described is not None and column.described.kind == description.DATE
+
+
+def words_of(column: Column) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The words for yes and for no."""
+    described = column.described
+    return (described.yes, described.no) if described is not None and described.yes else (YES_WORDS, NO_WORDS)
+
+
+def label_of(written: str) -> str:
+    """The label that a text is: 1.0 and 1 are the same.
+
+    >>> label_of("1.0"), label_of("1.5"), label_of("v1.0")
+    ('1', '1.5', 'v1.0')
+    """
+    return written.partition(".")[0] if re.fullmatch(WHOLE_LABEL, written) else written
+
+
+def numbers_among(words: Iterable[str]) -> list[float]:
+    """The words that are numbers, as which a typed column would hold them."""
+    found = []
+    for word in words:
+        try:
+            found.append(float(word))
+        except ValueError:
+            continue
+    return [each for each in dict.fromkeys(found) if abs(each) < float("inf")]
+
+
+def number_pattern(written: Format) -> str:
+    """What a number may look like, as a regular expression without look-around: all engines know those."""
+    digits = "[0-9]+"
+    if written.thousands:
+        digits = f"([0-9]{{1,3}}({_class(written.thousands)}[0-9]{{3}})+|[0-9]+)"
+    fraction = f"({_class(written.decimal)}[0-9]*)?"
+    return f"[+-]?({digits}{fraction}|{_class(written.decimal)}[0-9]+)([eE][+-]?[0-9]+)?"
+
+
+def has_own_marks(written: Format) -> bool:
+    """Whether the description says which words stand for nothing; the usual ones are no numbers anyway."""
+    return written.missing != MISSING
+
+
+def _number(column: Column) -> str:
+    cell, written = column.identifier, column.format
+    if not column.is_text:
+        return f"CAST({cell} AS DOUBLE)"
+    if column.described is None and written.is_plain and not has_own_marks(written):
+        return f"TRY_CAST(nullif({cell}, '') AS DOUBLE)"  # nullif: a bare cast may drop rows (docs/decisions/0014)
+    text = _trimmed(cell)
+    tests = [f"regexp_full_match({text}, {text_literal(number_pattern(written))})"]
+    if has_own_marks(written) and written.missing:
+        tests.append(f"{text} NOT IN ({_listed(written.missing)})")
+    plain = f"replace({text}, {text_literal(written.thousands)}, '')" if written.thousands else text
+    plain = plain if written.decimal == "." else f"replace({plain}, {text_literal(written.decimal)}, '.')"
+    return f"CASE WHEN {' AND '.join(tests)} THEN TRY_CAST({plain} AS DOUBLE) END"
+
+
+def _checked_number(column: Column, read: str) -> str:
+    """A finite number that its description allows."""
+    described, written = column.described, column.format
+    tests = [f"isfinite({read})"]
+    if described is not None and described.least is not None:
+        tests.append(f"{read} >= {described.least!r}")
+    if described is not None and described.most is not None:
+        tests.append(f"{read} <= {described.most!r}")
+    if described is not None and described.kind == description.CATEGORY:
+        tests.append(f"{read} IN ({', '.join(f'{value!r}::DOUBLE' for value in described.values)})")
+    marks = numbers_among(written.missing) if has_own_marks(written) and not column.is_text else []
+    if marks:
+        tests.append(f"{read} NOT IN ({', '.join(f'{mark!r}::DOUBLE' for mark in marks)})")
+    return f"CASE WHEN {' AND '.join(tests)} THEN {read} END"
+
+
+def _number_label(checked: str, read: str) -> str:
+    """3.0 and 3 are the same label; other numbers are written with the fewest digits."""
+    whole = f"{read} = trunc({read}) AND abs({read}) < 1e15"
+    return (
+        f"CASE WHEN ({checked}) IS NULL THEN NULL WHEN {whole} THEN CAST(CAST({read} AS BIGINT) AS VARCHAR) "
+        f"ELSE CAST({read} AS VARCHAR) END"
+    )
+
+
+def _truth(column: Column) -> str:
+    cell, (yes, no) = column.identifier, words_of(column)
+    if column.kind == BOOLEAN:
+        return cell
+    if column.is_text:
+        # one word at a time: the engine then decides once for each word of a dictionary, not once for each row
+        words = [
+            f"WHEN {text_literal(word)} THEN {truth}" for truth, each in (("true", yes), ("false", no)) for word in each
+        ]
+        return f"CASE lower({_trimmed(cell)}) {' '.join(words)} END"
+    if column.kind == DECIMAL:  # one with 38 places cannot even be compared with 1
+        cell = f"CAST({cell} AS DOUBLE)"
+    tests = [(truth, numbers_among(words)) for truth, words in (("true", yes), ("false", no))]
+    cases = [f"WHEN {cell} IN ({', '.join(map(_plain, each))}) THEN {truth}" for truth, each in tests if each]
+    return f"CASE {' '.join(cases)} END" if cases else "CAST(NULL AS BOOLEAN)"
+
+
+def _plain(number: float) -> str:
+    return repr(int(number)) if number == int(number) else repr(number)
+
+
+def _day(column: Column) -> str:
+    """A date as text in the order year, month, day, which compares as dates do."""
+    cell, described = column.identifier, column.described
+    if described is None:
+        raise AssertionError("only described columns are read as dates")
+    shape = "%Y-%m-%d %H:%M:%S" if described.has_time else "%Y-%m-%d"
+    if column.kind == MOMENT:
+        written = f"CAST({cell} AS VARCHAR)"
+        day = f"left({written}, 10)"
+        time = f"coalesce(nullif(substr({written}, 11, 9), ''), ' 00:00:00')"
+        usual = f"regexp_matches({written}, '^[0-9]{{4}}-[0-9]{{2}}-[0-9]{{2}}( |$)')"
+        return f"CASE WHEN {usual} THEN {f'{day} || {time}' if described.has_time else day} END"
+    text = _trimmed(cell)
+    fits = f"regexp_full_match({text}, {text_literal(day_pattern(described.form))})"
+    return f"CASE WHEN {fits} THEN strftime(try_strptime({text}, {text_literal(described.form)}), '{shape}') END"
+
+
+def day_pattern(form: str, *, groups: bool = False) -> str:
+    """What a date of this form may look like: years have four digits, all else one or two; each may be a group."""
+    digits = {"%Y": "[0-9]{4}", **dict.fromkeys(("%m", "%d", "%H", "%M", "%S"), "[0-9]{1,2}")}
+    around = "({})" if groups else "{}"
+    parts = re.split(r"(%.)", form)
+    return "".join(around.format(digits[part]) if part in digits else "".join(map(_class, part)) for part in parts)
+
+
+def _checked_text(column: Column, use: str, read: str) -> str:
+    described, tests = column.described, []
+    if column.is_text and column.format.missing:
+        tests.append(f"{read} IN ({_listed(column.format.missing)})")
+    if described is not None and described.kind == description.CATEGORY:
+        tests.append(f"{read} NOT IN ({_listed(map(str, described.values))})")
+    label = read
+    if use == LABEL and column.is_text:
+        label = (
+            f"CASE WHEN suffix({read}, '0') AND regexp_full_match({read}, '{WHOLE_LABEL}') "
+            f"THEN split_part({read}, '.', 1) ELSE {read} END"
         )
-    return read
-
-
-def _label(column: Column) -> str:
-    return _text(column) if column.kind in (CELL, STRING) else f"CAST({column.identifier} AS VARCHAR)"
+    return f"CASE WHEN {' OR '.join(tests)} THEN NULL ELSE {label} END" if tests else label
 
 
 def _text(column: Column) -> str:
-    if column.kind == MOMENT:
-        return f"CAST({column.identifier} AS VARCHAR)"
-    return f"nullif(trim(CAST({column.identifier} AS VARCHAR)), '')"
+    return f"nullif({_trimmed(column.identifier)}, '')" if column.is_text else f"CAST({column.identifier} AS VARCHAR)"
+
+
+def _trimmed(cell: str) -> str:
+    return f"trim(CAST({cell} AS VARCHAR))"
+
+
+def _listed(words: Iterable[str]) -> str:
+    return ", ".join(map(text_literal, words))
+
+
+def _class(character: str) -> str:
+    """One character as a class of characters, in which none but a few mean anything."""
+    return f"[{character}]" if character not in "^]\\" else f"\\{character}"

@@ -11,12 +11,23 @@ from typing import TYPE_CHECKING
 
 from tinct.questions.counts import Categories, Condition, Counted
 from tinct.questions.persons import RULE, Keep
-from tinct.questions.predicates import And, Comparison, Literal, Membership, Not, Predicate, kind_of, uses
-from tinct.sources.cell_rules import first_reading, second_reading
-from tinct.sources.columns import LABEL, PERSON
+from tinct.questions.predicates import (
+    LABEL,
+    And,
+    Comparison,
+    Literal,
+    Membership,
+    Not,
+    Predicate,
+    compared,
+    kind_of,
+    uses,
+)
+from tinct.sources.cell_rules import first_reading, label_of, second_reading
+from tinct.sources.columns import PERSON, require_literal, text_literal
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
     from tinct.sources.columns import Column, Schema
 
@@ -51,9 +62,20 @@ class Statement:
         self.plan = plan
         labels = [(name, use) for name, use in ((plan.unit, PERSON), (plan.by, LABEL)) if name is not None]
         needed = [*plan.what.uses(), *(uses(plan.where) if plan.where else ()), *labels]
-        needed = needed or [(schema.any_name(), LABEL)]  # rows are counted by some column, whatever is in it
+        needed = needed or [(schema.any_name(), PERSON)]  # rows are counted by some column, whatever is in it
         self._read = {(name, use): schema.column(name, use) for name, use in needed}
+        for name, use, value in self._literals():
+            require_literal(self._read[name, use], value)
         self._alias = {key: f"v{at}" for at, key in enumerate(self._read)}
+
+    def _literals(self) -> Iterator[tuple[str, str, Literal]]:
+        """Each value that a column is compared with, and how the column is read there."""
+        what, where = self.plan.what, self.plan.where
+        if isinstance(what, Categories):
+            yield from ((what.column, what.use, value) for value in what.values)
+        for predicate in (what.predicate if isinstance(what, Condition) else None, where):
+            if predicate is not None:
+                yield from ((name, kind_of(value), value) for name, value in compared(predicate))
 
     @property
     def columns(self) -> list[Column]:
@@ -111,8 +133,8 @@ class Statement:
         return self._category(what)
 
     def _category(self, what: Categories) -> str:
-        cell = self._alias[what.column, kind_of(what.values[0])]
-        whens = " ".join(f"WHEN {_literal(value)} THEN {at}" for at, value in enumerate(what.values))
+        cell = self._alias[what.column, what.use]
+        whens = " ".join(f"WHEN {_literal(value)} THEN {at}" for at, value in enumerate(map(as_label, what.values)))
         return f"CASE {cell} {whens} END"
 
     def _persons(self, rows: str) -> str:
@@ -155,6 +177,11 @@ class Statement:
         return f"({word.join(self._predicate(part) for part in parts)})"
 
 
+def as_label(value: Literal) -> Literal:
+    """A category as cells are compared with it."""
+    return label_of(value) if isinstance(value, str) else value
+
+
 def _number_of(condition: str) -> str:
     return f"coalesce(count_if({condition}), 0)"  # it is NULL where the condition is unknown throughout
 
@@ -164,10 +191,9 @@ def _if(inside: str, value: str) -> str:
 
 
 def _literal(value: Literal) -> str:
-    """A literal in SQL. Text has no control characters (predicates.py); its quotes are doubled."""
+    """A literal in SQL."""
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, str):
-        doubled = value.replace("'", "''")
-        return f"'{doubled}'"
+        return text_literal(value)
     return f"CAST('{value!r}' AS DOUBLE)"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from copy import copy
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,18 +13,21 @@ from tinct.questions import parse_predicate
 from tinct.questions.counts import EVERYBODY, Categories, Condition, Counts, GroupCounts
 from tinct.questions.predicates import PREDICATES, literals, require_column
 from tinct.questions.questions import Question
+from tinct.sources.cell_rules import label_of
 from tinct.sources.counting_sql import CountingPlan, Statement
 from tinct.sources.duckdb_engine import pyarrow
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from types import TracebackType
+    from typing import Self
 
     from numpy.typing import NDArray
 
     from tinct.questions.counts import Counted
     from tinct.questions.predicates import Predicate
     from tinct.sources.columns import Schema
+    from tinct.sources.description import Description
     from tinct.sources.duckdb_engine import Engine
 
     Table = NDArray[np.int64]
@@ -44,8 +48,18 @@ class Source:
     ) -> None:
         self._place = place
         self.rules = rules  # how the rows are read, one sentence each; public
+        self.description: Description | None = None  # what its owner says about the columns
         self._engine = engine
         self._schema = schema
+
+    def described_by(self, description: Description) -> Self:
+        """The same rows, read as a description says; refused if it is a draft or does not fit the columns."""
+        description.require_confirmed()
+        found = copy(self)
+        found.description = description
+        found._schema = self._schema.described_by(description)
+        found.rules = (*self.rules, *description.rules)
+        return found
 
     @property
     def name(self) -> str:
@@ -183,7 +197,11 @@ def _plan(
     texts = None if names is None else tuple(name for name in names if isinstance(name, str))
     if texts != names:
         raise ParameterError("groups must be named by their text, such as ['N', 'S'] or ['1', '2']")
-    return CountingPlan(counted, where, unit, by, texts, listed)
+    labels = None if texts is None else tuple(map(label_of, texts))
+    if labels is not None and len(set(labels)) < len(labels):
+        twice = next(label for label in labels if labels.count(label) > 1)
+        raise ParameterError.of("groups", "different groups", ..., f", got {twice!r:.80} in two spellings")
+    return CountingPlan(counted, where, unit, by, labels, listed)
 
 
 def counts_of(plan: CountingPlan, found: list[tuple[Any, ...]]) -> Counts:

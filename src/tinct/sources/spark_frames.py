@@ -6,6 +6,7 @@ value ever raises an error.
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from functools import reduce
 from itertools import islice
@@ -16,14 +17,23 @@ import numpy as np
 
 from tinct.questions.counts import Categories, Condition, Counts, GroupCounts
 from tinct.questions.persons import RULE, Keep
-from tinct.questions.predicates import NUMBER, TEXT, And, Comparison, Membership, Not, Predicate, kind_of
-from tinct.sources.cell_rules import NO_WORDS, YES_WORDS
+from tinct.questions.predicates import LABEL, And, Comparison, Membership, Not, Predicate, kind_of
+from tinct.sources.cell_rules import (
+    WHOLE_LABEL,
+    day_pattern,
+    has_own_marks,
+    number_pattern,
+    numbers_among,
+    reads_day,
+    reads_number,
+    reads_truth,
+    words_of,
+)
 from tinct.sources.columns import (
     BOOLEAN,
     CELL,
     DECIMAL,
     FLOAT,
-    LABEL,
     MOMENT,
     OTHER,
     PERSON,
@@ -32,8 +42,9 @@ from tinct.sources.columns import (
     Column,
     Schema,
 )
-from tinct.sources.counting_sql import Statement
+from tinct.sources.counting_sql import Statement, as_label
 from tinct.sources.data_frames import names_of
+from tinct.sources.description import CATEGORY
 from tinct.sources.source import MAX_GROUPS, Source, _plan
 from tinct.sources.spark_engine import guarded, pyspark, require_frame
 
@@ -95,6 +106,7 @@ class SparkSource(Source):
         self._frame = named.withColumns(zoned) if zoned else named
 
     rules = ()
+    description = None
 
     @property
     def name(self) -> str:
@@ -268,9 +280,10 @@ class _Reading:
 
     def _category(self, what: Categories) -> Any:
         f = _functions()
-        cell = self._cell(what.column, kind_of(what.values[0]))
-        chain = f.when(cell == f.lit(what.values[0]), 0)
-        for at, value in enumerate(what.values[1:], 1):
+        cell = self._cell(what.column, what.use)
+        first, *rest = map(as_label, what.values)
+        chain = f.when(cell == f.lit(first), 0)
+        for at, value in enumerate(rest, 1):
             chain = chain.when(cell == f.lit(value), at)
         return chain
 
@@ -289,28 +302,105 @@ class _Reading:
 
     def _cell(self, name: str, use: str) -> Any:
         column = self.schema.column(name, use)
-        return _read(_functions().col(column.identifier), column.kind, use)
+        return _read(_functions().col(column.identifier), column, use)
 
 
-def _read(cell: Any, kind: str, use: str) -> Any:
-    """A cell as a number, text, yes or no, the label of a group, or the name of a person; see cells.py."""
-    f = _functions()
-    if use == NUMBER:
-        return _finite(cell.cast("double"))
-    if use == TEXT:
-        return _text(cell, kind)
+def _read(cell: Any, column: Column, use: str) -> Any:
+    """A cell as a number, text, yes or no, a date, the label of a group, or the name of a person; see cell_rules."""
+    f, kind = _functions(), column.kind
     if use == PERSON:
-        return _text(cell, kind) if kind in (CELL, STRING) else _finite(cell) if kind == FLOAT else cell
-    if use == LABEL:
-        if kind in (DECIMAL, FLOAT):
-            return _number_label(_finite(cell.cast("double")))
-        return _text(cell, kind) if kind in (CELL, STRING, MOMENT) else cell.cast("string")
-    if kind == BOOLEAN:
+        return _text(cell, kind) if column.is_text else _finite(cell) if kind == FLOAT else cell
+    if reads_number(column, use):
+        number = _checked_number(_number(cell, column), column)
+        return _number_label(number) if use == LABEL else number
+    if reads_truth(column, use):
+        truth = _truth(cell, column)
+        return f.when(truth, "yes").when(~truth, "no") if use == LABEL else truth
+    if reads_day(column):
+        return _day(cell, column)
+    return _checked_text(_text(cell, kind), column, use)
+
+
+def _number(cell: Any, column: Column) -> Any:
+    f, written = _functions(), column.format
+    if not column.is_text or column.described is None:
+        return cell.cast("double")
+    text = _trimmed(cell)
+    fits = text.rlike(f"^({number_pattern(written)})$")
+    if has_own_marks(written) and written.missing:
+        fits &= ~text.isin(*written.missing)
+    plain = f.replace(text, f.lit(written.thousands), f.lit("")) if written.thousands else text
+    return f.when(fits, f.replace(plain, f.lit(written.decimal), f.lit(".")).try_cast("double"))
+
+
+def _checked_number(number: Any, column: Column) -> Any:
+    """A finite number that its description allows."""
+    f, described, written = _functions(), column.described, column.format
+    tests = [f.lit(True)]
+    if described is not None and described.least is not None:
+        tests.append(number >= described.least)
+    if described is not None and described.most is not None:
+        tests.append(number <= described.most)
+    if described is not None and described.kind == CATEGORY:
+        tests.append(number.isin(*described.values))
+    marks = numbers_among(written.missing) if has_own_marks(written) and not column.is_text else []
+    if marks:
+        tests.append(~number.isin(*marks))
+    return f.when(reduce(and_, tests), _finite(number))
+
+
+def _truth(cell: Any, column: Column) -> Any:
+    f, (yes, no) = _functions(), words_of(column)
+    if column.kind == BOOLEAN:
         return cell
-    if kind in (CELL, STRING):
+    if column.is_text:
         word = f.lower(_trimmed(cell))
-        return f.when(word.isin(*YES_WORDS), True).when(word.isin(*NO_WORDS), False)
-    return f.when(cell == 1, True).when(cell == 0, False)
+        return f.when(word.isin(*yes), True).when(word.isin(*no), False)
+    number = cell.cast("double") if column.kind == DECIMAL else cell
+    return f.when(number.isin(*numbers_among(yes)), True).when(number.isin(*numbers_among(no)), False)
+
+
+def _day(cell: Any, column: Column) -> Any:
+    """A date as text in the order year, month, day, put together from its digits: no parser that could stop at one."""
+    f, described = _functions(), column.described
+    if described is None:
+        raise AssertionError("only described columns are read as dates")
+    if column.kind == MOMENT:
+        written = cell.cast("string")
+        day, time = f.substring(written, 1, 10), f.substring(written, 11, 9)
+        whole = f.concat(day, f.when(time == "", " 00:00:00").otherwise(time)) if described.has_time else day
+        return f.when(written.rlike("^[0-9]{4}-[0-9]{2}-[0-9]{2}( |$)"), whole)
+    text, pattern = _trimmed(cell), f"^{day_pattern(described.form, groups=True)}$"
+    order = re.findall("%.", described.form)
+    part = {each: f.regexp_extract(text, pattern, at).try_cast("int") for at, each in enumerate(order, 1)}
+    year, month, date = (part[each] for each in ("%Y", "%m", "%d"))
+    leap = ((year % 4 == 0) & (year % 100 != 0)) | (year % 400 == 0)
+    longest = f.when(month == 2, f.when(leap, 29).otherwise(28)).when(month.isin(4, 6, 9, 11), 30).otherwise(31)
+    good = text.rlike(pattern) & (year >= 1) & month.between(1, 12) & date.between(1, longest)
+    padded = [f.lpad(part["%Y"].cast("string"), 4, "0"), *(_two_digits(part[each]) for each in ("%m", "%d"))]
+    found = f.concat_ws("-", *padded)
+    if described.has_time:
+        clock = [part[each] if each in part else f.lit(0) for each in ("%H", "%M", "%S")]
+        good &= (clock[0] < 24) & (clock[1] < 60) & (clock[2] < 60)
+        found = f.concat_ws(" ", found, f.concat_ws(":", *map(_two_digits, clock)))
+    return f.when(good, found)
+
+
+def _two_digits(number: Any) -> Any:
+    f = _functions()
+    return f.lpad(number.cast("string"), 2, "0")
+
+
+def _checked_text(text: Any, column: Column, use: str) -> Any:
+    f, described, tests = _functions(), column.described, []
+    if column.is_text and column.format.missing:
+        tests.append(~text.isin(*column.format.missing))
+    if described is not None and described.kind == CATEGORY:
+        tests.append(text.isin(*map(str, described.values)))
+    label = text
+    if use == LABEL and column.is_text:
+        label = f.when(text.rlike(f"^({WHOLE_LABEL})$"), f.split_part(text, f.lit("."), f.lit(1))).otherwise(text)
+    return f.when(reduce(and_, tests), label) if tests else label
 
 
 def _finite(number: Any) -> Any:

@@ -11,7 +11,8 @@ from tinct._files import read_bytes
 from tinct.errors import FileError, ParameterError
 from tinct.questions.predicates import require_column
 from tinct.sources import text_lines
-from tinct.sources.columns import CELL, Column, OpenSchema, Schema
+from tinct.sources.byte_streams import opened
+from tinct.sources.columns import CELL, Column, OpenSchema, Schema, text_literal
 from tinct.sources.duckdb_engine import VIEW, Engine, Private, pyarrow
 from tinct.sources.source import Source
 from tinct.sources.text_lines import Layout
@@ -20,18 +21,20 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
+    from tinct.sources.description import Format
     from tinct.sources.duckdb_engine import Way
 
-_CELL_RULE = f"a cell that is not UTF-8 text, or has more than {text_lines.MAX_CELL:,} bytes, is missing"
+_CELL_RULE = f"a cell that is not {{encoding}} text, or has more than {text_lines.MAX_CELL:,} bytes, is missing"
 _JSON_RULES = (
     "JSON lines have no list of columns: a column that is not there is missing in every row",
     f"a line that is not a JSON object, or has more than {text_lines.MAX_CELL:,} bytes, is a row with nothing in it",
 )
 
 
-def open_delimited(path: Path, suffix: str) -> Source:
+def open_delimited(path: Path, suffix: str, written: Format) -> Source:
     """The rows of a CSV or TSV file below its header."""
-    layout, names = header(path, suffix)
+    layout, names = header(path, suffix, written)
+    rule = _CELL_RULE.format(encoding=written.encoding or "UTF-8")
     columns = [Column(name, f"c{at}", CELL) for at, name in enumerate(names)]
     places = {column.identifier: at for at, column in enumerate(columns)}
     private = Private()
@@ -40,7 +43,7 @@ def open_delimited(path: Path, suffix: str) -> Source:
         chosen = [places[column.identifier] for column in used]
         yield private.streaming(_schema(chosen), text_lines.batches(path, layout, chosen))
 
-    return Source(Engine(path.name, ways, private.close), Schema(columns), (_CELL_RULE,), place=str(path))
+    return Source(Engine(path.name, ways, private.close), Schema(columns), (rule,), place=str(path))
 
 
 def open_json_lines(path: Path) -> Source:
@@ -61,18 +64,12 @@ def _schema(places: list[int]) -> Any:
 
 def _fields(used: list[Column]) -> str:
     """All needed keys of a line at once, by JSON pointer; a line that is not JSON has none of them."""
-    pointers = ", ".join(_quoted("/" + column.name.replace("~", "~0").replace("/", "~1")) for column in used)
+    pointers = ", ".join(text_literal("/" + column.name.replace("~", "~0").replace("/", "~1")) for column in used)
     is_object = "CASE WHEN json_valid(c0) THEN json_type(c0) = 'OBJECT' ELSE false END"  # a list has places, not keys
     fields = f"CASE WHEN {is_object} THEN json_extract_string(c0, [{pointers}]) END"
     named = ", ".join(f"fields[{at}] AS {column.identifier}" for at, column in enumerate(used, 1))
     # a line of blanks is no row, as an empty one is none
     return f"(SELECT {named} FROM (SELECT {fields} AS fields FROM {VIEW} WHERE c0 IS NULL OR trim(c0) <> ''))"  # noqa: S608 # pointers are quoted
-
-
-def _quoted(value: str) -> str:
-    """Text as an SQL literal. Names of columns hold no control characters (predicates.py)."""
-    doubled = value.replace("'", "''")
-    return f"'{doubled}'"
 
 
 MAX_HEAD = 2**20
@@ -100,14 +97,14 @@ def require_file(path: Path) -> None:
     _beginning(path, 1)
 
 
-def header(path: Path, suffix: str) -> tuple[Layout, tuple[str, ...]]:
+def header(path: Path, suffix: str, written: Format) -> tuple[Layout, tuple[str, ...]]:
     """How a CSV or TSV file is laid out, and the names of its columns."""
-    head = _beginning(path, MAX_HEAD)
+    head = _beginning(path, MAX_HEAD, written.encoding)
     mark = len(_MARK) if head.startswith(_MARK) else 0
     line, ending = _first_line(head[mark:])
     text = _text(path, line, suffix, cut=not ending and len(head) == MAX_HEAD)
-    delimiter = "\t" if suffix == ".tsv" else ";" if ";" in text and "," not in text else ","
-    if delimiter not in text and (other := "," if suffix == ".tsv" else "\t") in text:
+    delimiter = written.delimiter or ("\t" if suffix == ".tsv" else ";" if ";" in text and "," not in text else ",")
+    if written.delimiter is None and delimiter not in text and (other := "," if suffix == ".tsv" else "\t") in text:
         raise FileError(f"the first line has {other!r} but no {delimiter!r}: is this really {suffix}?", path=path)
     begin = mark + len(line) + len(ending)
     try:
@@ -116,7 +113,7 @@ def header(path: Path, suffix: str) -> tuple[Layout, tuple[str, ...]]:
         found = []
     names = _names(path, [name.strip() or f"column {at}" for at, name in enumerate(found, 1)])
     # with one column, an empty line is a row with an empty cell: some programs write it so
-    return Layout(begin, delimiter.encode(), b'"', ending or b"\n", blanks=len(names) == 1), names
+    return Layout(begin, delimiter.encode(), b'"', ending or b"\n", len(names) == 1, written.encoding), names
 
 
 def json_layout(path: Path) -> Layout:
@@ -139,9 +136,9 @@ def require_parquet(path: Path) -> None:
         raise FileError("this Parquet file is incomplete: it does not end with PAR1", path=path)
 
 
-def _beginning(path: Path, size: int) -> bytes:
+def _beginning(path: Path, size: int, encoding: str | None = None) -> bytes:
     try:
-        with path.open("rb") as file:
+        with opened(path, encoding) as file:
             return file.read(size)
     except OSError as error:
         raise FileError(f"cannot be read: {error.strerror}", path=path) from None

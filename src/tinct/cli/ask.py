@@ -10,6 +10,7 @@ import typer
 from tinct.cli.printing import echo, echo_json
 from tinct.cli.screen import measured, stage
 from tinct.cli.shared_options import (
+    DescriptionOption,
     EngineOption,
     JsonOption,
     LedgerOption,
@@ -104,6 +105,23 @@ def ask(
             show_default=False,
         ),
     ] = None,
+    description: DescriptionOption = None,
+    encoding: Annotated[
+        str | None, typer.Option(help="Without a description: what a text file is written in.", show_default="utf-8")
+    ] = None,
+    decimal: Annotated[
+        str | None, typer.Option(help="Without a description: the decimal mark of numbers.", show_default=".")
+    ] = None,
+    thousands: Annotated[
+        str | None, typer.Option(help="Without a description: the mark between thousands.", show_default="none")
+    ] = None,
+    missing: Annotated[
+        str | None,
+        typer.Option(
+            help="Without a description: the words for a missing value, separated by commas.",
+            show_default="NA, N/A, NaN, NULL, None",
+        ),
+    ] = None,
     ledger: LedgerOption = None,
     request: RequestOption = None,
     scope: ScopeOption = "default",
@@ -150,7 +168,8 @@ def ask(
     options: dict[str, Any] = {
         "epsilon": epsilon, "delta": delta, "by": by, "unit": unit, "neighbors": neighbors, "people": people,
         "where": where, "groups": listed(groups), "most_groups": most_groups, "select": select, "lean": lean,
-        "epsilon_column": epsilon_column, "budgets": classes(budgets),
+        "epsilon_column": epsilon_column, "budgets": classes(budgets), "description": description,
+        "encoding": encoding, "decimal": decimal, "thousands": thousands, "missing": listed(missing),
     }  # fmt: skip
     if epsilon is None and right is None and epsilon_column is None and ledger is None:
         raise ParameterError(

@@ -48,6 +48,14 @@ MasterOption = Annotated[
         "--master", help="With --engine spark: the cluster, such as local[2] or spark://host:7077.", show_default=False
     ),
 ]
+DescriptionOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--description",
+        help="The description of the data (.toml).",
+        show_default="the file beside the data, with .toml behind its name",
+    ),
+]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of tables.")]
 
 
@@ -67,7 +75,7 @@ def plural(count: int, one: str, many: str | None = None) -> str:
 
 def listed(text: str | None) -> list[str] | None:
     """The parts of a list with commas."""
-    return None if text is None else [part.strip() for part in text.split(",")]
+    return None if text is None else [part.strip() for part in text.split(",")] if text.strip() else []
 
 
 def classes(text: str | None) -> list[str] | dict[str, int] | None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from tinct.questions.predicates import LABEL, NUMBER, YES_NO
+from tinct.questions.predicates import LABEL, NUMBER, TEXT, YES_NO
 from tinct.sources import description
 from tinct.sources.columns import BOOLEAN, DECIMAL, FLOAT, MOMENT, PERSON, text_literal
 from tinct.sources.description import MISSING
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 YES_WORDS = ("yes", "y", "true", "t", "1", "1.0")
 NO_WORDS = ("no", "n", "false", "f", "0", "0.0")
+DAY, CLOCK = "[0-9]{4}-[0-9]{2}-[0-9]{2}", "[0-9]{2}:[0-9]{2}:[0-9]{2}([.][0-9]+)?"
 WHOLE_LABEL = "-?[0-9]+[.]0+"  # a whole number with a fraction of zeros: the label is the number
 
 
@@ -34,7 +35,9 @@ def first_reading(column: Column, use: str) -> str:
         return _number(column)
     if reads_truth(column, use):
         return _truth(column)
-    return _day(column) if reads_day(column) else _text(column)
+    if reads_day(column):
+        return _day(column)
+    return _moment(column) if use == TEXT and column.kind == MOMENT else _text(column)
 
 
 def second_reading(column: Column, use: str, read: str) -> str:
@@ -129,7 +132,7 @@ def _checked_number(column: Column, read: str) -> str:
         tests.append(f"{read} >= {described.least!r}")
     if described is not None and described.most is not None:
         tests.append(f"{read} <= {described.most!r}")
-    if described is not None and described.kind == description.CATEGORY:
+    if described is not None and described.kind == description.CATEGORY and described.values:
         tests.append(f"{read} IN ({', '.join(f'{value!r}::DOUBLE' for value in described.values)})")
     marks = numbers_among(written.missing) if has_own_marks(written) and not column.is_text else []
     if marks:
@@ -184,6 +187,13 @@ def _day(column: Column) -> str:
     return f"CASE WHEN {fits} THEN strftime(try_strptime({text}, {text_literal(described.form)}), '{shape}') END"
 
 
+def _moment(column: Column) -> str:
+    """A moment or a day as text that compares as moments do, a time of day as it is; years have four digits."""
+    text = f"regexp_replace(CAST({column.identifier} AS VARCHAR), '[+]00$', '')"
+    whole = f"CASE WHEN regexp_full_match({text}, '{DAY}') THEN {text} || ' 00:00:00' ELSE {text} END"
+    return f"CASE WHEN regexp_full_match({whole}, '({DAY} )?{CLOCK}') THEN {whole} END"
+
+
 def day_pattern(form: str, *, groups: bool = False) -> str:
     """What a date of this form may look like: years have four digits, all else one or two; each may be a group."""
     digits = {"%Y": "[0-9]{4}", **dict.fromkeys(("%m", "%d", "%H", "%M", "%S"), "[0-9]{1,2}")}
@@ -196,7 +206,7 @@ def _checked_text(column: Column, use: str, read: str) -> str:
     described, tests = column.described, []
     if column.is_text and column.format.missing:
         tests.append(f"{read} IN ({_listed(column.format.missing)})")
-    if described is not None and described.kind == description.CATEGORY:
+    if described is not None and described.kind == description.CATEGORY and described.values:
         tests.append(f"{read} NOT IN ({_listed(map(str, described.values))})")
     label = read
     if use == LABEL and column.is_text:

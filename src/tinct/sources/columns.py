@@ -6,7 +6,7 @@ import difflib
 import re
 from copy import copy
 from dataclasses import dataclass, field, replace
-from datetime import datetime
+from datetime import date, time
 from typing import TYPE_CHECKING
 
 from tinct.errors import ParameterError
@@ -258,24 +258,51 @@ def _uses_of(described: ColumnDescription) -> tuple[str, ...]:
     return NUMBER if described.is_numeric else TEXT, LABEL
 
 
-def require_literal(column: Column, value: Literal) -> None:
-    """Refuse to compare a described column with something that it cannot hold: a misspelt category, no date."""
+_MOMENT = re.compile(
+    r"(?P<day>\d{4}-\d{2}-\d{2})([ T](?P<time>\d{2}:\d{2}(:\d{2}(\.\d{1,9})?)?)(Z|\+00(:?00)?)?)?", re.ASCII
+)
+_CLOCK = re.compile(r"\d{2}:\d{2}(:\d{2}(\.\d{1,9})?)?", re.ASCII)
+
+
+def compared_as(column: Column, value: Literal) -> Literal:
+    """What a cell of this column is compared with where a question says ``value``.
+
+    A day means its first moment, as a moment is read. What a column cannot hold is refused: a misspelt category, a
+    text that is no date.
+    """
     described = column.described
-    if described is None:
-        return
-    if described.kind == description.CATEGORY and value not in described.values:
-        listed = list_text(described.values[:_SHOWN]) + (" and more" if len(described.values) > _SHOWN else "")
+    values = () if described is None else described.values
+    if values and value not in values:
+        listed = list_text(values[:_SHOWN]) + (" and more" if len(values) > _SHOWN else "")
         raise ParameterError(f"column {name_text(column.name)} has no value {literal_text(value)}: it has {listed}")
-    if described.kind == description.DATE and not (isinstance(value, str) and _is_moment(value, described.has_time)):
-        shown = "2024-12-31 23:59:59" if described.has_time else "2024-12-31"
-        raise ParameterError(f"column {name_text(column.name)} is a date: compare it with one written like '{shown}'")
+    is_day = described is not None and described.kind == description.DATE
+    if is_day or (column.kind == MOMENT and isinstance(value, str)):
+        timed = not is_day or (described is not None and described.has_time)
+        found = _moment(value, timed=timed) if isinstance(value, str) else None
+        if found is None:
+            more = " or '2024-12-31 23:59:00'" if timed else ""
+            raise ParameterError(
+                f"column {name_text(column.name)} holds dates: compare it with one written like '2024-12-31'{more}"
+            )
+        return found
+    return value
 
 
-def _is_moment(text: str, timed: bool) -> bool:
-    if not re.fullmatch(r"\d{4}-\d{2}-\d{2}" + (r"( \d{2}:\d{2}:\d{2})?" if timed else ""), text, re.ASCII):
-        return False
+def _moment(written: str, *, timed: bool) -> str | None:
+    """A day, a moment or a time of day as cells are read; None if it is none of them."""
     try:
-        datetime.fromisoformat(text)
+        if timed and _CLOCK.fullmatch(written):
+            return _seconds(time.fromisoformat(written).isoformat())
+        match = _MOMENT.fullmatch(written)
+        if match is None or (match["time"] and not timed):
+            return None
+        day = date.fromisoformat(match["day"]).isoformat()
+        clock = _seconds(time.fromisoformat(match["time"] or "00:00").isoformat())
     except ValueError:
-        return False
-    return True
+        return None
+    return f"{day} {clock}" if timed else day
+
+
+def _seconds(written: str) -> str:
+    """A time without zeros at the end of a fraction, as engines write it."""
+    return written.rstrip("0") if "." in written else written

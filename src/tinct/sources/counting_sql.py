@@ -24,7 +24,7 @@ from tinct.questions.predicates import (
     uses,
 )
 from tinct.sources.cell_rules import first_reading, label_of, second_reading
-from tinct.sources.columns import PERSON, require_literal, text_literal
+from tinct.sources.columns import PERSON, compared_as, text_literal
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -65,7 +65,7 @@ class Statement:
         needed = needed or [(schema.any_name(), PERSON)]  # rows are counted by some column, whatever is in it
         self._read = {(name, use): schema.column(name, use) for name, use in needed}
         for name, use, value in self._literals():
-            require_literal(self._read[name, use], value)
+            compared_as(self._read[name, use], value)
         self._alias = {key: f"v{at}" for at, key in enumerate(self._read)}
 
     def _literals(self) -> Iterator[tuple[str, str, Literal]]:
@@ -163,15 +163,18 @@ class Statement:
             cell = self._alias[predicate.column, kind_of(predicate.value)]
             if isinstance(predicate.value, bool):  # the cell is the answer, or its opposite
                 return cell if predicate.value == (predicate.operator == "==") else f"(NOT {cell})"
-            return f"({cell} {_OPERATORS[predicate.operator]} {_literal(predicate.value)})"
+            return f"({cell} {_OPERATORS[predicate.operator]} {self._compared(predicate.column, predicate.value)})"
         if isinstance(predicate, Membership):
             cell = self._alias[predicate.column, kind_of(predicate.values[0])]
-            return f"({cell} IN ({', '.join(_literal(value) for value in predicate.values)}))"
+            return f"({cell} IN ({', '.join(self._compared(predicate.column, value) for value in predicate.values)}))"
         if isinstance(predicate, Not):
             return f"(NOT {self._predicate(predicate.part)})"
         if not predicate.parts:  # all of nothing is true, one of nothing is not
             return "true" if isinstance(predicate, And) else "false"
         return self._joined(" AND " if isinstance(predicate, And) else " OR ", predicate.parts)
+
+    def _compared(self, name: str, value: Literal) -> str:
+        return _literal(compared_as(self._read[name, kind_of(value)], value))
 
     def _joined(self, word: str, parts: Iterable[Predicate]) -> str:
         return f"({word.join(self._predicate(part) for part in parts)})"

@@ -46,7 +46,7 @@ _OF_KIND = {
     DATE: ("form",),
     IDENTIFIER: (),
 }
-_NEEDED = {CATEGORY: "values", DATE: "form"}
+_NEEDED = {DATE: "form"}
 _PLAIN = ("confirmed", "person", "rows_per_person", "groups_per_person")
 _DIRECTIVE = re.compile(r"%(.)")
 _DAY, _TIME = ("%Y", "%m", "%d"), ("%H", "%M", "%S")
@@ -134,7 +134,7 @@ class ColumnDescription:
         ask: Whether questions may be asked about it; by default all but identifiers.
         yes, no: The words of a yes/no column, in any case; without them the usual ones.
         least, most: The range of a number; what is outside is missing.
-        values: The categories, all text or all numbers; what is not among them is missing.
+        values: The categories, all text or all numbers; what is not among them is missing. Without any, all text is.
         form: How a date is written, such as ``%d.%m.%Y``.
     """
 
@@ -167,7 +167,9 @@ class ColumnDescription:
     @property
     def is_numeric(self) -> bool:
         """Whether its values are compared as numbers."""
-        return self.kind == NUMBER or (self.kind == CATEGORY and not isinstance(self.values[0], str))
+        return self.kind == NUMBER or (
+            self.kind == CATEGORY and bool(self.values) and not isinstance(self.values[0], str)
+        )
 
     @property
     def has_time(self) -> bool:
@@ -196,6 +198,8 @@ class ColumnDescription:
             raise ParameterError(f"'least' is {self.least:g}, which is above 'most', {self.most:g}")
 
     def _read_values(self) -> None:
+        if not self.values:
+            return
         object.__setattr__(self, "values", literals(self.values, "values", at_most=MAX_WORDS))
         if isinstance(self.values[0], bool):
             raise ParameterError("true and false are no categories: such a column is of kind yes/no")

@@ -17,8 +17,10 @@ import numpy as np
 
 from tinct.questions.counts import Categories, Condition, Counts, GroupCounts
 from tinct.questions.persons import RULE, Keep
-from tinct.questions.predicates import LABEL, And, Comparison, Membership, Not, Predicate, kind_of
+from tinct.questions.predicates import LABEL, TEXT, And, Comparison, Membership, Not, Predicate, kind_of
 from tinct.sources.cell_rules import (
+    CLOCK,
+    DAY,
     WHOLE_LABEL,
     day_pattern,
     has_own_marks,
@@ -41,6 +43,7 @@ from tinct.sources.columns import (
     WHOLE,
     Column,
     Schema,
+    compared_as,
 )
 from tinct.sources.counting_sql import Statement, as_label
 from tinct.sources.data_frames import names_of
@@ -52,6 +55,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from tinct.questions.counts import Counted
+    from tinct.questions.predicates import Literal
     from tinct.questions.questions import Question
     from tinct.sources.counting_sql import CountingPlan
 
@@ -291,14 +295,19 @@ class _Reading:
         f = _functions()
         if isinstance(predicate, Comparison):
             cell = self._cell(predicate.column, kind_of(predicate.value))
-            return _OPERATORS[predicate.operator](cell, f.lit(predicate.value))
+            return _OPERATORS[predicate.operator](cell, f.lit(self._compared(predicate.column, predicate.value)))
         if isinstance(predicate, Membership):
-            return self._cell(predicate.column, kind_of(predicate.values[0])).isin(*predicate.values)
+            return self._cell(predicate.column, kind_of(predicate.values[0])).isin(
+                *(self._compared(predicate.column, value) for value in predicate.values)
+            )
         if isinstance(predicate, Not):
             return ~self._predicate(predicate.part)
         if not predicate.parts:
             return f.lit(isinstance(predicate, And))
         return reduce(and_ if isinstance(predicate, And) else or_, map(self._predicate, predicate.parts))
+
+    def _compared(self, name: str, value: Literal) -> Literal:
+        return compared_as(self.schema.column(name, kind_of(value)), value)
 
     def _cell(self, name: str, use: str) -> Any:
         column = self.schema.column(name, use)
@@ -318,6 +327,8 @@ def _read(cell: Any, column: Column, use: str) -> Any:
         return f.when(truth, "yes").when(~truth, "no") if use == LABEL else truth
     if reads_day(column):
         return _day(cell, column)
+    if use == TEXT and kind == MOMENT:
+        return _moment(cell)
     return _checked_text(_text(cell, kind), column, use)
 
 
@@ -341,7 +352,7 @@ def _checked_number(number: Any, column: Column) -> Any:
         tests.append(number >= described.least)
     if described is not None and described.most is not None:
         tests.append(number <= described.most)
-    if described is not None and described.kind == CATEGORY:
+    if described is not None and described.kind == CATEGORY and described.values:
         tests.append(number.isin(*described.values))
     marks = numbers_among(written.missing) if has_own_marks(written) and not column.is_text else []
     if marks:
@@ -386,6 +397,14 @@ def _day(cell: Any, column: Column) -> Any:
     return f.when(good, found)
 
 
+def _moment(cell: Any) -> Any:
+    """A moment or a day as text that compares as moments do, a time of day as it is; years have four digits."""
+    f = _functions()
+    text = f.regexp_replace(cell.cast("string"), f.lit("[+]00$"), f.lit(""))
+    whole = f.when(text.rlike(f"^{DAY}$"), f.concat(text, f.lit(" 00:00:00"))).otherwise(text)
+    return f.when(whole.rlike(f"^({DAY} )?{CLOCK}$"), whole)
+
+
 def _two_digits(number: Any) -> Any:
     f = _functions()
     return f.lpad(number.cast("string"), 2, "0")
@@ -395,7 +414,7 @@ def _checked_text(text: Any, column: Column, use: str) -> Any:
     f, described, tests = _functions(), column.described, []
     if column.is_text and column.format.missing:
         tests.append(~text.isin(*column.format.missing))
-    if described is not None and described.kind == CATEGORY:
+    if described is not None and described.kind == CATEGORY and described.values:
         tests.append(text.isin(*map(str, described.values)))
     label = text
     if use == LABEL and column.is_text:

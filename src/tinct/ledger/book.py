@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from contextlib import contextmanager
 from dataclasses import replace
 from fractions import Fraction
@@ -30,6 +31,12 @@ if TYPE_CHECKING:
 
 DEFAULT = "default"
 _NEARLY = Fraction(1, 10**9)
+_BACKQUOTED = re.compile(r"`((?:[^`]|``)+)`")  # how older versions wrote names with blanks in them
+
+
+def _double_quoted(name: re.Match[str]) -> str:
+    doubled = name[1].replace("``", "`").replace('"', '""')
+    return f'"{doubled}"'
 
 
 class Ledger:
@@ -347,7 +354,8 @@ class Ledger:
         scope = self._scope(session, charge.scope)
         costs = {charge.epsilon, scope.epsilon} if as_written(asked) == scope.written else {charge.epsilon}
         ours = (charge.question, charge.scope, charge.partition or None, charge.groups, charge.delta)
-        theirs = (entry.question, entry.scope, entry.partition, entry.groups, entry.delta)
+        question = _BACKQUOTED.sub(_double_quoted, entry.question)
+        theirs = (question, entry.scope, entry.partition, entry.groups, entry.delta)
         return ours == theirs and entry.epsilon in costs
 
     def _granted(self, session: Session, charge: Charge, asked: AmountLike) -> Entry:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from tinct.questions.predicates import LABEL, NUMBER, TEXT, YES_NO
+from tinct.questions.predicates import DAY, LABEL, NUMBER, TEXT, YES_NO
 from tinct.sources import description
 from tinct.sources.columns import BOOLEAN, DECIMAL, FLOAT, MOMENT, PERSON, text_literal
 from tinct.sources.description import MISSING
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 YES_WORDS = ("yes", "y", "true", "t", "1", "1.0")
 NO_WORDS = ("no", "n", "false", "f", "0", "0.0")
-DAY, CLOCK = "[0-9]{4}-[0-9]{2}-[0-9]{2}", "[0-9]{2}:[0-9]{2}:[0-9]{2}([.][0-9]+)?"
+DATE, CLOCK = "[0-9]{4}-[0-9]{2}-[0-9]{2}", "[0-9]{2}:[0-9]{2}:[0-9]{2}([.][0-9]+)?"
 WHOLE_LABEL = "-?[0-9]+[.]0+"  # a whole number with a fraction of zeros: the label is the number
 
 
@@ -35,9 +35,9 @@ def first_reading(column: Column, use: str) -> str:
         return _number(column)
     if reads_truth(column, use):
         return _truth(column)
-    if reads_day(column):
-        return _day(column)
-    return _moment(column) if use == TEXT and column.kind == MOMENT else _text(column)
+    if reads_day(column, use):
+        return _day(column) if column.is_text else _moment(column)
+    return _text(column)
 
 
 def second_reading(column: Column, use: str, read: str) -> str:
@@ -49,7 +49,10 @@ def second_reading(column: Column, use: str, read: str) -> str:
         return checked if use != LABEL else _number_label(checked, read)
     if reads_truth(column, use):
         return read if use != LABEL else f"CASE WHEN {read} THEN 'yes' WHEN NOT {read} THEN 'no' END"
-    return read if reads_day(column) else _checked_text(column, use, read)
+    if reads_day(column, use):
+        described = column.described
+        return f"left({read}, 10)" if use == LABEL and described is not None and not described.has_time else read
+    return _checked_text(column, use, read)
 
 
 def reads_number(column: Column, use: str) -> bool:
@@ -64,9 +67,14 @@ def reads_truth(column: Column, use: str) -> bool:
     return use == YES_NO or (column.described is not None and column.described.kind == description.YES_NO)
 
 
-def reads_day(column: Column) -> bool:
-    """Whether the cell is read as a date that its description gives the form of."""
-    return column.described is not None and column.described.kind == description.DATE
+def reads_day(column: Column, use: str) -> bool:
+    """Whether the cell is read as a moment: where it is compared with one, and where its description says it is one."""
+    described = column.described
+    return (
+        use == DAY
+        or (use == TEXT and column.kind == MOMENT)
+        or (described is not None and described.kind == description.DATE)
+    )
 
 
 def words_of(column: Column) -> tuple[tuple[str, ...], tuple[str, ...]]:
@@ -171,27 +179,28 @@ def _plain(number: float) -> str:
 
 
 def _day(column: Column) -> str:
-    """A date as text in the order year, month, day, which compares as dates do."""
-    cell, described = column.identifier, column.described
-    if described is None:
-        raise AssertionError("only described columns are read as dates")
-    shape = "%Y-%m-%d %H:%M:%S" if described.has_time else "%Y-%m-%d"
-    if column.kind == MOMENT:
-        written = f"CAST({cell} AS VARCHAR)"
-        day = f"left({written}, 10)"
-        time = f"coalesce(nullif(substr({written}, 11, 9), ''), ' 00:00:00')"
-        usual = f"regexp_matches({written}, '^[0-9]{{4}}-[0-9]{{2}}-[0-9]{{2}}( |$)')"
-        return f"CASE WHEN {usual} THEN {f'{day} || {time}' if described.has_time else day} END"
-    text = _trimmed(cell)
+    """A text as a moment in the order year, month, day, hour, which compares as moments do.
+
+    Without a description it has to be written in this order: everything else is missing, never compared as text.
+    """
+    text, described = _trimmed(column.identifier), column.described
+    if described is None or described.kind != description.DATE:
+        plain = f"regexp_replace(replace({text}, 'T', ' '), '(Z|[+]00(:?00)?)$', '')"
+        return _whole_moment(plain)
     fits = f"regexp_full_match({text}, {text_literal(day_pattern(described.form))})"
+    shape = "%Y-%m-%d %H:%M:%S"
     return f"CASE WHEN {fits} THEN strftime(try_strptime({text}, {text_literal(described.form)}), '{shape}') END"
 
 
+def _whole_moment(text: str) -> str:
+    """A day with its first moment, a moment or a time of day as it is; years have four digits."""
+    whole = f"CASE WHEN regexp_full_match({text}, '{DATE}') THEN {text} || ' 00:00:00' ELSE {text} END"
+    return f"CASE WHEN regexp_full_match({whole}, '({DATE} )?{CLOCK}') THEN {whole} END"
+
+
 def _moment(column: Column) -> str:
-    """A moment or a day as text that compares as moments do, a time of day as it is; years have four digits."""
-    text = f"regexp_replace(CAST({column.identifier} AS VARCHAR), '[+]00$', '')"
-    whole = f"CASE WHEN regexp_full_match({text}, '{DAY}') THEN {text} || ' 00:00:00' ELSE {text} END"
-    return f"CASE WHEN regexp_full_match({whole}, '({DAY} )?{CLOCK}') THEN {whole} END"
+    """A typed moment, day or time of day as text that compares as they do."""
+    return _whole_moment(f"regexp_replace(CAST({column.identifier} AS VARCHAR), '[+]00$', '')")
 
 
 def day_pattern(form: str, *, groups: bool = False) -> str:

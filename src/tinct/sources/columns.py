@@ -10,7 +10,7 @@ from datetime import date, time
 from typing import TYPE_CHECKING
 
 from tinct.errors import ParameterError
-from tinct.questions.predicates import LABEL, NUMBER, TEXT, YES_NO, Literal, list_text, literal_text, name_text
+from tinct.questions.predicates import DAY, LABEL, NUMBER, TEXT, YES_NO, Literal, list_text, literal_text, name_text
 from tinct.sources import description
 from tinct.sources.description import ColumnDescription, Description, Format
 
@@ -42,6 +42,7 @@ _TYPES = (
 _ALLOWED = {
     NUMBER: {CELL, WHOLE, DECIMAL, FLOAT},
     TEXT: {CELL, STRING, MOMENT},
+    DAY: {CELL, STRING, MOMENT},
     YES_NO: {CELL, WHOLE, DECIMAL, FLOAT, BOOLEAN, STRING},
     LABEL: {CELL, WHOLE, DECIMAL, FLOAT, BOOLEAN, STRING, MOMENT},
     PERSON: {CELL, WHOLE, DECIMAL, FLOAT, BOOLEAN, STRING, MOMENT},
@@ -49,6 +50,7 @@ _ALLOWED = {
 _WANTED = {
     NUMBER: "is compared with a number",
     TEXT: "is compared with a text",
+    DAY: "is compared with a date",
     YES_NO: "is taken as yes/no",
     LABEL: "is to name groups",
     PERSON: "is to name persons",
@@ -251,56 +253,45 @@ def _uses_of(described: ColumnDescription) -> tuple[str, ...]:
     """How a column with this description can be read."""
     if described.kind == description.YES_NO:
         return YES_NO, LABEL
-    if described.kind == description.IDENTIFIER:
-        return TEXT, LABEL
     if described.kind == description.DATE:
-        return TEXT, LABEL
-    return NUMBER if described.is_numeric else TEXT, LABEL
+        return DAY, LABEL
+    return (NUMBER, LABEL) if described.is_numeric else (TEXT, DAY, LABEL)
 
 
-_MOMENT = re.compile(
-    r"(?P<day>\d{4}-\d{2}-\d{2})([ T](?P<time>\d{2}:\d{2}(:\d{2}(\.\d{1,9})?)?)(Z|\+00(:?00)?)?)?", re.ASCII
-)
 _CLOCK = re.compile(r"\d{2}:\d{2}(:\d{2}(\.\d{1,9})?)?", re.ASCII)
 
 
-def compared_as(column: Column, value: Literal) -> Literal:
-    """What a cell of this column is compared with where a question says ``value``.
+def compared_as(column: Column, use: str, value: Literal) -> Literal:
+    """What a cell of this column, read for this use, is compared with where a question says ``value``.
 
-    A day means its first moment, as a moment is read. What a column cannot hold is refused: a misspelt category, a
-    text that is no date.
+    A day means its first moment. What a column cannot hold is refused: a misspelt category, a text that is no date.
     """
-    described = column.described
-    values = () if described is None else described.values
+    values = () if column.described is None else column.described.values
     if values and value not in values:
         listed = list_text(values[:_SHOWN]) + (" and more" if len(values) > _SHOWN else "")
         raise ParameterError(f"column {name_text(column.name)} has no value {literal_text(value)}: it has {listed}")
-    is_day = described is not None and described.kind == description.DATE
-    if is_day or (column.kind == MOMENT and isinstance(value, str)):
-        timed = not is_day or (described is not None and described.has_time)
-        found = _moment(value, timed=timed) if isinstance(value, str) else None
+    if isinstance(value, str) and (use == DAY or (use == TEXT and column.kind == MOMENT)):
+        found = _moment(value)
         if found is None:
-            more = " or '2024-12-31 23:59:00'" if timed else ""
             raise ParameterError(
-                f"column {name_text(column.name)} holds dates: compare it with one written like '2024-12-31'{more}"
+                f"column {name_text(column.name)} {_WANTED[DAY]}, and {literal_text(value)} is none: write it like "
+                "2024-12-31 or '2024-12-31 23:59:00'"
             )
         return found
     return value
 
 
-def _moment(written: str, *, timed: bool) -> str | None:
+def _moment(written: str) -> str | None:
     """A day, a moment or a time of day as cells are read; None if it is none of them."""
     try:
-        if timed and _CLOCK.fullmatch(written):
+        if _CLOCK.fullmatch(written):
             return _seconds(time.fromisoformat(written).isoformat())
-        match = _MOMENT.fullmatch(written)
-        if match is None or (match["time"] and not timed):
+        day, _, clock = re.sub(r"(Z|\+00(:?00)?)$", "", written.replace("T", " ")).partition(" ")
+        if clock and not _CLOCK.fullmatch(clock):
             return None
-        day = date.fromisoformat(match["day"]).isoformat()
-        clock = _seconds(time.fromisoformat(match["time"] or "00:00").isoformat())
+        return f"{date.fromisoformat(day)} {_seconds(time.fromisoformat(clock or '00:00').isoformat())}"
     except ValueError:
         return None
-    return f"{day} {clock}" if timed else day
 
 
 def _seconds(written: str) -> str:

@@ -14,6 +14,7 @@ from tinct.questions.persons import RULE, Keep
 from tinct.questions.predicates import (
     LABEL,
     And,
+    Coded,
     Comparison,
     Literal,
     Membership,
@@ -21,6 +22,7 @@ from tinct.questions.predicates import (
     Predicate,
     compared,
     kind_of,
+    use_of,
     uses,
 )
 from tinct.sources.cell_rules import first_reading, label_of, second_reading
@@ -65,7 +67,7 @@ class Statement:
         needed = needed or [(schema.any_name(), PERSON)]  # rows are counted by some column, whatever is in it
         self._read = {(name, use): schema.column(name, use) for name, use in needed}
         for name, use, value in self._literals():
-            compared_as(self._read[name, use], value)
+            compared_as(self._read[name, use], use, value)
         self._alias = {key: f"v{at}" for at, key in enumerate(self._read)}
 
     def _literals(self) -> Iterator[tuple[str, str, Literal]]:
@@ -75,7 +77,7 @@ class Statement:
             yield from ((what.column, what.use, value) for value in what.values)
         for predicate in (what.predicate if isinstance(what, Condition) else None, where):
             if predicate is not None:
-                yield from ((name, kind_of(value), value) for name, value in compared(predicate))
+                yield from compared(predicate)
 
     @property
     def columns(self) -> list[Column]:
@@ -163,18 +165,26 @@ class Statement:
             cell = self._alias[predicate.column, kind_of(predicate.value)]
             if isinstance(predicate.value, bool):  # the cell is the answer, or its opposite
                 return cell if predicate.value == (predicate.operator == "==") else f"(NOT {cell})"
-            return f"({cell} {_OPERATORS[predicate.operator]} {self._compared(predicate.column, predicate.value)})"
+            use = kind_of(predicate.value)
+            (against,) = self._compared(predicate.column, use, (predicate.value,))
+            return f"({cell} {_OPERATORS[predicate.operator]} {against})"
         if isinstance(predicate, Membership):
-            cell = self._alias[predicate.column, kind_of(predicate.values[0])]
-            return f"({cell} IN ({', '.join(self._compared(predicate.column, value) for value in predicate.values)}))"
+            use = use_of(predicate)
+            cell = self._alias[predicate.column, use]
+            return f"({cell} IN ({', '.join(self._compared(predicate.column, use, predicate.values))}))"
+        if isinstance(predicate, Coded):
+            use = use_of(predicate)
+            cell = self._alias[predicate.column, use]
+            yes, no = (", ".join(self._compared(predicate.column, use, each)) for each in (predicate.yes, predicate.no))
+            return f"(CASE WHEN {cell} IN ({yes}) THEN true WHEN {cell} IN ({no}) THEN false END)"
         if isinstance(predicate, Not):
             return f"(NOT {self._predicate(predicate.part)})"
         if not predicate.parts:  # all of nothing is true, one of nothing is not
             return "true" if isinstance(predicate, And) else "false"
         return self._joined(" AND " if isinstance(predicate, And) else " OR ", predicate.parts)
 
-    def _compared(self, name: str, value: Literal) -> str:
-        return _literal(compared_as(self._read[name, kind_of(value)], value))
+    def _compared(self, name: str, use: str, values: Iterable[Literal]) -> list[str]:
+        return [_literal(compared_as(self._read[name, use], use, value)) for value in values]
 
     def _joined(self, word: str, parts: Iterable[Predicate]) -> str:
         return f"({word.join(self._predicate(part) for part in parts)})"

@@ -17,10 +17,10 @@ import numpy as np
 
 from tinct.questions.counts import Categories, Condition, Counts, GroupCounts
 from tinct.questions.persons import RULE, Keep
-from tinct.questions.predicates import LABEL, TEXT, And, Comparison, Membership, Not, Predicate, kind_of
+from tinct.questions.predicates import LABEL, And, Coded, Comparison, Membership, Not, Predicate, kind_of, use_of
 from tinct.sources.cell_rules import (
     CLOCK,
-    DAY,
+    DATE,
     WHOLE_LABEL,
     day_pattern,
     has_own_marks,
@@ -48,11 +48,12 @@ from tinct.sources.columns import (
 from tinct.sources.counting_sql import Statement, as_label
 from tinct.sources.data_frames import names_of
 from tinct.sources.description import CATEGORY
+from tinct.sources.description import DATE as DATE_KIND
 from tinct.sources.source import MAX_GROUPS, Source, _plan
 from tinct.sources.spark_engine import guarded, pyspark, require_frame
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from tinct.questions.counts import Counted
     from tinct.questions.predicates import Literal
@@ -295,19 +296,24 @@ class _Reading:
         f = _functions()
         if isinstance(predicate, Comparison):
             cell = self._cell(predicate.column, kind_of(predicate.value))
-            return _OPERATORS[predicate.operator](cell, f.lit(self._compared(predicate.column, predicate.value)))
+            (against,) = self._compared(predicate.column, kind_of(predicate.value), (predicate.value,))
+            return _OPERATORS[predicate.operator](cell, f.lit(against))
         if isinstance(predicate, Membership):
-            return self._cell(predicate.column, kind_of(predicate.values[0])).isin(
-                *(self._compared(predicate.column, value) for value in predicate.values)
-            )
+            use = use_of(predicate)
+            return self._cell(predicate.column, use).isin(*self._compared(predicate.column, use, predicate.values))
+        if isinstance(predicate, Coded):
+            use = use_of(predicate)
+            cell = self._cell(predicate.column, use)
+            yes, no = (self._compared(predicate.column, use, each) for each in (predicate.yes, predicate.no))
+            return f.when(cell.isin(*yes), True).when(cell.isin(*no), False)
         if isinstance(predicate, Not):
             return ~self._predicate(predicate.part)
         if not predicate.parts:
             return f.lit(isinstance(predicate, And))
         return reduce(and_ if isinstance(predicate, And) else or_, map(self._predicate, predicate.parts))
 
-    def _compared(self, name: str, value: Literal) -> Literal:
-        return compared_as(self.schema.column(name, kind_of(value)), value)
+    def _compared(self, name: str, use: str, values: Iterable[Literal]) -> list[Literal]:
+        return [compared_as(self.schema.column(name, use), use, value) for value in values]
 
     def _cell(self, name: str, use: str) -> Any:
         column = self.schema.column(name, use)
@@ -325,10 +331,10 @@ def _read(cell: Any, column: Column, use: str) -> Any:
     if reads_truth(column, use):
         truth = _truth(cell, column)
         return f.when(truth, "yes").when(~truth, "no") if use == LABEL else truth
-    if reads_day(column):
-        return _day(cell, column)
-    if use == TEXT and kind == MOMENT:
-        return _moment(cell)
+    if reads_day(column, use):
+        moment = _day(cell, column) if column.is_text else _whole_moment(cell.cast("string"))
+        short = use == LABEL and column.described is not None and not column.described.has_time
+        return f.substring(moment, 1, 10) if short else moment
     return _checked_text(_text(cell, kind), column, use)
 
 
@@ -372,37 +378,30 @@ def _truth(cell: Any, column: Column) -> Any:
 
 
 def _day(cell: Any, column: Column) -> Any:
-    """A date as text in the order year, month, day, put together from its digits: no parser that could stop at one."""
-    f, described = _functions(), column.described
-    if described is None:
-        raise AssertionError("only described columns are read as dates")
-    if column.kind == MOMENT:
-        written = cell.cast("string")
-        day, time = f.substring(written, 1, 10), f.substring(written, 11, 9)
-        whole = f.concat(day, f.when(time == "", " 00:00:00").otherwise(time)) if described.has_time else day
-        return f.when(written.rlike("^[0-9]{4}-[0-9]{2}-[0-9]{2}( |$)"), whole)
-    text, pattern = _trimmed(cell), f"^{day_pattern(described.form, groups=True)}$"
+    """A text as a moment, put together from its digits: no parser that could stop at one."""
+    f, described, text = _functions(), column.described, _trimmed(cell)
+    if described is None or described.kind != DATE_KIND:
+        return _whole_moment(f.regexp_replace(f.replace(text, f.lit("T"), f.lit(" ")), "(Z|[+]00(:?00)?)$", ""))
+    pattern = f"^{day_pattern(described.form, groups=True)}$"
     order = re.findall("%.", described.form)
     part = {each: f.regexp_extract(text, pattern, at).try_cast("int") for at, each in enumerate(order, 1)}
     year, month, date = (part[each] for each in ("%Y", "%m", "%d"))
     leap = ((year % 4 == 0) & (year % 100 != 0)) | (year % 400 == 0)
     longest = f.when(month == 2, f.when(leap, 29).otherwise(28)).when(month.isin(4, 6, 9, 11), 30).otherwise(31)
+    hour, minute, second = (part[each] if each in part else f.lit(0) for each in ("%H", "%M", "%S"))
     good = text.rlike(pattern) & (year >= 1) & month.between(1, 12) & date.between(1, longest)
-    padded = [f.lpad(part["%Y"].cast("string"), 4, "0"), *(_two_digits(part[each]) for each in ("%m", "%d"))]
-    found = f.concat_ws("-", *padded)
-    if described.has_time:
-        clock = [part[each] if each in part else f.lit(0) for each in ("%H", "%M", "%S")]
-        good &= (clock[0] < 24) & (clock[1] < 60) & (clock[2] < 60)
-        found = f.concat_ws(" ", found, f.concat_ws(":", *map(_two_digits, clock)))
-    return f.when(good, found)
+    good &= (hour < 24) & (minute < 60) & (second < 60)
+    days = f.concat_ws("-", f.lpad(year.cast("string"), 4, "0"), _two_digits(month), _two_digits(date))
+    clock = f.concat_ws(":", *map(_two_digits, (hour, minute, second)))
+    return f.when(good, f.concat_ws(" ", days, clock))
 
 
-def _moment(cell: Any) -> Any:
-    """A moment or a day as text that compares as moments do, a time of day as it is; years have four digits."""
+def _whole_moment(written: Any) -> Any:
+    """A day with its first moment, a moment or a time of day as it is; years have four digits."""
     f = _functions()
-    text = f.regexp_replace(cell.cast("string"), f.lit("[+]00$"), f.lit(""))
-    whole = f.when(text.rlike(f"^{DAY}$"), f.concat(text, f.lit(" 00:00:00"))).otherwise(text)
-    return f.when(whole.rlike(f"^({DAY} )?{CLOCK}$"), whole)
+    text = f.regexp_replace(written, "[+]00$", "")
+    whole = f.when(text.rlike(f"^{DATE}$"), f.concat(text, f.lit(" 00:00:00"))).otherwise(text)
+    return f.when(whole.rlike(f"^({DATE} )?{CLOCK}$"), whole)
 
 
 def _two_digits(number: Any) -> Any:

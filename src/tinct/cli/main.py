@@ -13,7 +13,7 @@ from typer.core import TyperGroup
 from typer.main import get_command
 
 from tinct import __version__
-from tinct.cli import ask, bench, budget, design, local, plot, release, studio, verify
+from tinct.cli import ask, bench, budget, check, describe, design, local, plot, release, studio, verify
 from tinct.cli.option_words import in_options, options_of
 from tinct.cli.printing import echo, printable, sift_warnings
 from tinct.cli.shared_options import examples
@@ -81,6 +81,8 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 app.command("ask", epilog=ask.EXAMPLES)(ask.ask)
+app.command("describe", epilog=describe.EXAMPLES)(describe.describe)
+app.command("check", epilog=check.EXAMPLES)(check.check)
 app.command("design", epilog=design.EXAMPLES)(design.design)
 app.command("verify", epilog=verify.EXAMPLES)(verify.verify)
 app.command("release", epilog=release.EXAMPLES)(release.release)

@@ -13,6 +13,7 @@ from tinct.sources.description import Description, Format
 from tinct.sources.duckdb_engine import duckdb, pyarrow
 from tinct.sources.duckdb_relations import open_relation
 from tinct.sources.parquet_files import open_parquet
+from tinct.sources.postgres_tables import is_address, open_table
 from tinct.sources.source import Source
 
 if TYPE_CHECKING:
@@ -51,6 +52,8 @@ def open(data: DataLike, description: Description | None = None) -> Source:  # n
 def _opened(data: DataLike, written: Format) -> Source:
     if isinstance(data, Source):
         return data
+    if isinstance(data, str) and is_address(data):
+        return open_table(data)
     if isinstance(data, str | os.PathLike):
         return _open_file(Path(os.path.abspath(os.fspath(data))), data, written)
     if type(data).__module__.split(".")[0] == "pyspark":

@@ -1,4 +1,4 @@
-"""The bytes of a text file as UTF-8, whatever encoding it is written in, from any place on.
+"""The bytes of a text file as they are read: unpacked, as UTF-8, and from any place on.
 
 What cannot be decoded becomes bytes that are not UTF-8, so that its cell is missing like any other that is no text, and
 nothing else.
@@ -8,37 +8,91 @@ from __future__ import annotations
 
 import codecs
 import io
+from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, cast
 
+from tinct.errors import FileError
+from tinct.sources.duckdb_engine import pyarrow
+
 if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
+    from collections.abc import Callable, Iterator
 
 _BLOCK = 2**20
+MAX_UNPACKED = 2**37  # bytes; an archive that grows without an end is not read to it
+PACKINGS = {".gz": ("gzip", b"\x1f\x8b"), ".zst": ("zstd", b"\x28\xb5\x2f\xfd")}
 
 
-def opened(path: Path, encoding: str | None) -> BinaryIO:
-    """A file as a stream of UTF-8."""
-    if encoding is None:
+def is_packed(path: Path) -> bool:
+    """Whether a file is compressed, by its name."""
+    return path.suffix.lower() in PACKINGS
+
+
+def opened(path: Path, encoding: str | None = None, stage: Callable[[], Stage] | None = None) -> BinaryIO:
+    """A file as a stream of UTF-8. A stage makes other bytes of these, block by block, and begins anew with them."""
+    if encoding is None and stage is None and not is_packed(path):
         return path.open("rb")
-    return cast("BinaryIO", io.BufferedReader(_Recoded(lambda: path.open("rb"), encoding), _BLOCK))
+
+    def blocks() -> Iterator[bytes]:
+        found = _unpacked(path) if is_packed(path) else _blocks(path)
+        found = found if encoding is None else _recoded(found, encoding)
+        return found if stage is None else stage()(found)
+
+    return cast("BinaryIO", io.BufferedReader(_Blocks(blocks), _BLOCK))
 
 
-class _Recoded(io.RawIOBase):
-    """Text in another encoding, as UTF-8. Going back means starting again."""
+def _blocks(path: Path) -> Iterator[bytes]:
+    with path.open("rb") as file:
+        while block := file.read(_BLOCK):
+            yield block
 
-    def __init__(self, start: Callable[[], BinaryIO], encoding: str) -> None:
+
+def _unpacked(path: Path) -> Iterator[bytes]:
+    """The blocks of a compressed file, at most so many bytes."""
+    arrow, (name, magic) = pyarrow(), PACKINGS[path.suffix.lower()]
+    with path.open("rb") as packed:
+        head = packed.read(len(magic))
+        if head != magic[: len(head)] or len(head) < len(magic):
+            problem = f"this is not compressed with {name}, as its name says" if head else "the file is empty"
+            raise FileError(problem, path=path)
+        packed.seek(0)
+        with arrow.CompressedInputStream(arrow.PythonFile(packed, "r"), name) as file:
+            total = 0
+            while block := _block(file, path):
+                total += len(block)
+                if total > MAX_UNPACKED:
+                    problem = f"unpacked it has more than {MAX_UNPACKED:,} bytes, the most that is read"
+                    raise FileError(problem, path=path)
+                yield block
+
+
+def _block(file: BinaryIO, path: Path) -> bytes:
+    try:
+        return file.read(_BLOCK)
+    except OSError:
+        damaged = FileError("the file is damaged or incomplete: it cannot be unpacked to the end", path=path)
+    raise damaged
+
+
+def _recoded(blocks: Iterator[bytes], encoding: str) -> Iterator[bytes]:
+    """Text in another encoding, as UTF-8."""
+    # surrogates stand for bytes that mean nothing here; written out they are not UTF-8
+    decoder = codecs.getincrementaldecoder(encoding)("surrogateescape")
+    for block in blocks:
+        yield decoder.decode(block).encode("utf-8", "surrogatepass")
+    yield decoder.decode(b"", True).encode("utf-8", "surrogatepass")
+
+
+class _Blocks(io.RawIOBase):
+    """Blocks of bytes as a file. Going back means starting again."""
+
+    def __init__(self, start: Callable[[], Iterator[bytes]]) -> None:
         self._start = start
-        self._encoding = encoding
         self._begin()
 
     def _begin(self) -> None:
-        self._file = self._start()
-        # surrogates stand for bytes that mean nothing here; written out they are not UTF-8
-        self._decoder = codecs.getincrementaldecoder(self._encoding)("surrogateescape")
-        self._ready = b""
+        self._blocks = self._start()
+        self._ready = memoryview(b"")
         self._at = 0
-        self._ended = False
 
     def readable(self) -> bool:
         return True
@@ -47,11 +101,11 @@ class _Recoded(io.RawIOBase):
         return True
 
     def readinto(self, buffer: bytearray | memoryview) -> int:  # type: ignore[override]
-        while not self._ready and not self._ended:
-            block = self._file.read(_BLOCK)
-            self._ended = not block
-            text = self._decoder.decode(block, self._ended)
-            self._ready = text.encode("utf-8", "surrogatepass")
+        while not self._ready:
+            block = next(self._blocks, None)
+            if block is None:
+                return 0
+            self._ready = memoryview(block)
         part = self._ready[: len(buffer)]
         buffer[: len(part)] = part
         self._ready = self._ready[len(part) :]
@@ -67,12 +121,16 @@ class _Recoded(io.RawIOBase):
         if whence == io.SEEK_END:
             raise io.UnsupportedOperation("the end is not known before it is read")
         if place < self._at:
-            self._file.close()
+            self._let_go()
             self._begin()
         while self._at < place and self.read(min(_BLOCK, place - self._at)):
             pass
         return self._at
 
     def close(self) -> None:
-        self._file.close()
+        self._let_go()
         super().close()
+
+    def _let_go(self) -> None:
+        """Close what the blocks are read from."""
+        getattr(self._blocks, "close", lambda: None)()

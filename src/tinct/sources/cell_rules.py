@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING
 
 from tinct.questions.predicates import DAY, LABEL, NUMBER, TEXT, YES_NO
 from tinct.sources import description
-from tinct.sources.columns import BOOLEAN, DECIMAL, FLOAT, MOMENT, PERSON, text_literal
+from tinct.sources.columns import BOOLEAN, DECIMAL, FLOAT, MOMENT, PERSON
 from tinct.sources.description import MISSING
+from tinct.sources.sql_dialects import CLOCK, DATE, DUCKDB, DuckDB, text_literal
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -23,36 +24,36 @@ if TYPE_CHECKING:
 
 YES_WORDS = ("yes", "y", "true", "t", "1", "1.0")
 NO_WORDS = ("no", "n", "false", "f", "0", "0.0")
-DATE, CLOCK = "[0-9]{4}-[0-9]{2}-[0-9]{2}", "[0-9]{2}:[0-9]{2}:[0-9]{2}([.][0-9]+)?"
+MAX_DIGITS = 400  # characters of a number; with more it is missing
 WHOLE_LABEL = "-?[0-9]+[.]0+"  # a whole number with a fraction of zeros: the label is the number
 
 
-def first_reading(column: Column, use: str) -> str:
+def first_reading(column: Column, use: str, sql: DuckDB = DUCKDB) -> str:
     """The SQL expression that reads a cell; what it may not be is taken out in the second stage."""
     if use == PERSON:  # only told apart, never shown: the type may stay
-        return _text(column) if column.is_text else column.identifier
+        return _text(column, sql) if column.is_text else column.identifier
     if reads_number(column, use):
-        return _number(column)
+        return _number(column, sql)
     if reads_truth(column, use):
-        return _truth(column)
+        return _truth(column, sql)
     if reads_day(column, use):
-        return _day(column) if column.is_text else _moment(column)
-    return _text(column)
+        return _day(column, sql) if column.is_text else _moment(column, sql)
+    return _text(column, sql)
 
 
-def second_reading(column: Column, use: str, read: str) -> str:
+def second_reading(column: Column, use: str, read: str, sql: DuckDB = DUCKDB) -> str:
     """The SQL expression that finishes the reading, given the name under which the first one is known."""
     if use == PERSON:
-        return f"CASE WHEN isfinite({read}) THEN {read} END" if column.kind == FLOAT else read
+        return f"CASE WHEN {sql.finite(read)} THEN {read} END" if column.kind == FLOAT else read
     if reads_number(column, use):
-        checked = _checked_number(column, read)
-        return checked if use != LABEL else _number_label(checked, read)
+        checked = _checked_number(column, read, sql)
+        return checked if use != LABEL else _number_label(checked, read, sql)
     if reads_truth(column, use):
         return read if use != LABEL else f"CASE WHEN {read} THEN 'yes' WHEN NOT {read} THEN 'no' END"
     if reads_day(column, use):
         described = column.described
         return f"left({read}, 10)" if use == LABEL and described is not None and not described.has_time else read
-    return _checked_text(column, use, read)
+    return _checked_text(column, use, read, sql)
 
 
 def reads_number(column: Column, use: str) -> bool:
@@ -109,7 +110,7 @@ def number_pattern(written: Format) -> str:
     if written.thousands:
         digits = f"([0-9]{{1,3}}({_class(written.thousands)}[0-9]{{3}})+|[0-9]+)"
     fraction = f"({_class(written.decimal)}[0-9]*)?"
-    return f"[+-]?({digits}{fraction}|{_class(written.decimal)}[0-9]+)([eE][+-]?[0-9]+)?"
+    return f"[+-]?({digits}{fraction}|{_class(written.decimal)}[0-9]+)([eE][+-]?[0-9]{{1,3}})?"
 
 
 def has_own_marks(written: Format) -> bool:
@@ -117,47 +118,47 @@ def has_own_marks(written: Format) -> bool:
     return written.missing != MISSING
 
 
-def _number(column: Column) -> str:
+def _number(column: Column, sql: DuckDB) -> str:
     cell, written = column.identifier, column.format
     if not column.is_text:
-        return f"CAST({cell} AS DOUBLE)"
+        return sql.as_number(cell, column.kind)
     if column.described is None and written.is_plain and not has_own_marks(written):
-        return f"TRY_CAST(nullif({cell}, '') AS DOUBLE)"  # nullif: a bare cast may drop rows (docs/decisions/0014)
-    text = _trimmed(cell)
-    tests = [f"regexp_full_match({text}, {text_literal(number_pattern(written))})"]
+        return sql.cell_as_number(cell)
+    text = sql.trimmed(cell)
+    tests = [f"length({text}) <= {MAX_DIGITS}", sql.matches(text, number_pattern(written))]
     if has_own_marks(written) and written.missing:
         tests.append(f"{text} NOT IN ({_listed(written.missing)})")
     plain = f"replace({text}, {text_literal(written.thousands)}, '')" if written.thousands else text
     plain = plain if written.decimal == "." else f"replace({plain}, {text_literal(written.decimal)}, '.')"
-    return f"CASE WHEN {' AND '.join(tests)} THEN TRY_CAST({plain} AS DOUBLE) END"
+    return f"CASE WHEN {' AND '.join(tests)} THEN {sql.text_as_number(plain)} END"
 
 
-def _checked_number(column: Column, read: str) -> str:
+def _checked_number(column: Column, read: str, sql: DuckDB) -> str:
     """A finite number that its description allows."""
     described, written = column.described, column.format
-    tests = [f"isfinite({read})"]
+    tests = [sql.finite(read)]
     if described is not None and described.least is not None:
-        tests.append(f"{read} >= {described.least!r}")
+        tests.append(f"{read} >= {sql.number(described.least)}")
     if described is not None and described.most is not None:
-        tests.append(f"{read} <= {described.most!r}")
-    if described is not None and described.kind == description.CATEGORY and described.values:
-        tests.append(f"{read} IN ({', '.join(f'{value!r}::DOUBLE' for value in described.values)})")
+        tests.append(f"{read} <= {sql.number(described.most)}")
+    if described is not None and described.values:
+        tests.append(f"{read} IN ({', '.join(sql.number(float(value)) for value in described.values)})")
     marks = numbers_among(written.missing) if has_own_marks(written) and not column.is_text else []
     if marks:
-        tests.append(f"{read} NOT IN ({', '.join(f'{mark!r}::DOUBLE' for mark in marks)})")
+        tests.append(f"{read} NOT IN ({', '.join(map(sql.number, marks))})")
     return f"CASE WHEN {' AND '.join(tests)} THEN {read} END"
 
 
-def _number_label(checked: str, read: str) -> str:
+def _number_label(checked: str, read: str, sql: DuckDB) -> str:
     """3.0 and 3 are the same label; other numbers are written with the fewest digits."""
-    whole = f"{read} = trunc({read}) AND abs({read}) < 1e15"
+    whole = f"{read} = trunc({read}) AND abs({read}) < 9e18"
     return (
-        f"CASE WHEN ({checked}) IS NULL THEN NULL WHEN {whole} THEN CAST(CAST({read} AS BIGINT) AS VARCHAR) "
-        f"ELSE CAST({read} AS VARCHAR) END"
+        f"CASE WHEN ({checked}) IS NULL THEN NULL WHEN {whole} THEN {sql.as_text(f'CAST({read} AS {sql.whole})')} "
+        f"ELSE {sql.as_text(read)} END"
     )
 
 
-def _truth(column: Column) -> str:
+def _truth(column: Column, sql: DuckDB) -> str:
     cell, (yes, no) = column.identifier, words_of(column)
     if column.kind == BOOLEAN:
         return cell
@@ -166,41 +167,38 @@ def _truth(column: Column) -> str:
         words = [
             f"WHEN {text_literal(word)} THEN {truth}" for truth, each in (("true", yes), ("false", no)) for word in each
         ]
-        return f"CASE lower({_trimmed(cell)}) {' '.join(words)} END"
+        return f"CASE {sql.lower(sql.trimmed(cell))} {' '.join(words)} END"
     if column.kind == DECIMAL:  # one with 38 places cannot even be compared with 1
-        cell = f"CAST({cell} AS DOUBLE)"
+        cell = sql.as_number(cell, column.kind)
     tests = [(truth, numbers_among(words)) for truth, words in (("true", yes), ("false", no))]
     cases = [f"WHEN {cell} IN ({', '.join(map(_plain, each))}) THEN {truth}" for truth, each in tests if each]
-    return f"CASE {' '.join(cases)} END" if cases else "CAST(NULL AS BOOLEAN)"
+    return f"CASE {' '.join(cases)} END" if cases else f"CAST(NULL AS {sql.truth})"
 
 
 def _plain(number: float) -> str:
     return repr(int(number)) if number == int(number) else repr(number)
 
 
-def _day(column: Column) -> str:
+def _day(column: Column, sql: DuckDB) -> str:
     """A text as a moment in the order year, month, day, hour, which compares as moments do.
 
     Without a description it has to be written in this order: everything else is missing, never compared as text.
     """
-    text, described = _trimmed(column.identifier), column.described
+    text, described = sql.trimmed(column.identifier), column.described
     if described is None or described.kind != description.DATE:
-        plain = f"regexp_replace(replace({text}, 'T', ' '), '(Z|[+]00(:?00)?)$', '')"
-        return _whole_moment(plain)
-    fits = f"regexp_full_match({text}, {text_literal(day_pattern(described.form))})"
-    shape = "%Y-%m-%d %H:%M:%S"
-    return f"CASE WHEN {fits} THEN strftime(try_strptime({text}, {text_literal(described.form)}), '{shape}') END"
+        return _whole_moment(sql.without_end(f"replace({text}, 'T', ' ')", "Z|[+]00(:?00)?"), sql)
+    return sql.day(text, described.form, day_pattern(described.form))
 
 
-def _whole_moment(text: str) -> str:
+def _whole_moment(text: str, sql: DuckDB) -> str:
     """A day with its first moment, a moment or a time of day as it is; years have four digits."""
-    whole = f"CASE WHEN regexp_full_match({text}, '{DATE}') THEN {text} || ' 00:00:00' ELSE {text} END"
-    return f"CASE WHEN regexp_full_match({whole}, '({DATE} )?{CLOCK}') THEN {whole} END"
+    whole = f"CASE WHEN {sql.matches(text, DATE)} THEN {text} || ' 00:00:00' ELSE {text} END"
+    return f"CASE WHEN {sql.matches(f'({whole})', f'({DATE} )?{CLOCK}')} THEN {whole} END"
 
 
-def _moment(column: Column) -> str:
+def _moment(column: Column, sql: DuckDB) -> str:
     """A typed moment, day or time of day as text that compares as they do."""
-    return _whole_moment(f"regexp_replace(CAST({column.identifier} AS VARCHAR), '[+]00$', '')")
+    return _whole_moment(sql.without_end(sql.as_text(column.identifier), "[+]00"), sql)
 
 
 def day_pattern(form: str, *, groups: bool = False) -> str:
@@ -211,27 +209,21 @@ def day_pattern(form: str, *, groups: bool = False) -> str:
     return "".join(around.format(digits[part]) if part in digits else "".join(map(_class, part)) for part in parts)
 
 
-def _checked_text(column: Column, use: str, read: str) -> str:
+def _checked_text(column: Column, use: str, read: str, sql: DuckDB) -> str:
     described, tests = column.described, []
     if column.is_text and column.format.missing:
         tests.append(f"{read} IN ({_listed(column.format.missing)})")
-    if described is not None and described.kind == description.CATEGORY and described.values:
+    if described is not None and described.values:
         tests.append(f"{read} NOT IN ({_listed(map(str, described.values))})")
     label = read
     if use == LABEL and column.is_text:
-        label = (
-            f"CASE WHEN suffix({read}, '0') AND regexp_full_match({read}, '{WHOLE_LABEL}') "
-            f"THEN split_part({read}, '.', 1) ELSE {read} END"
-        )
+        ends = f"right({read}, 1) = '0' AND {sql.matches(read, WHOLE_LABEL)}"  # the quick look first
+        label = f"CASE WHEN {ends} THEN split_part({read}, '.', 1) ELSE {read} END"
     return f"CASE WHEN {' OR '.join(tests)} THEN NULL ELSE {label} END" if tests else label
 
 
-def _text(column: Column) -> str:
-    return f"nullif({_trimmed(column.identifier)}, '')" if column.is_text else f"CAST({column.identifier} AS VARCHAR)"
-
-
-def _trimmed(cell: str) -> str:
-    return f"trim(CAST({cell} AS VARCHAR))"
+def _text(column: Column, sql: DuckDB) -> str:
+    return f"nullif({sql.trimmed(column.identifier)}, '')" if column.is_text else sql.as_text(column.identifier)
 
 
 def _listed(words: Iterable[str]) -> str:

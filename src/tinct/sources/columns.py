@@ -121,16 +121,6 @@ def quoted(name: str) -> str:
     return f'"{doubled}"'
 
 
-def text_literal(text: str) -> str:
-    """A text in SQL. Names and words hold no control characters (predicates.py); quotes are doubled.
-
-    >>> text_literal("O'Neil")
-    "'O''Neil'"
-    """
-    doubled = text.replace("'", "''")
-    return f"'{doubled}'"
-
-
 class Schema:
     """The columns of a source by name, and what their description says of them."""
 

@@ -26,7 +26,8 @@ from tinct.questions.predicates import (
     uses,
 )
 from tinct.sources.cell_rules import first_reading, label_of, second_reading
-from tinct.sources.columns import PERSON, compared_as, text_literal
+from tinct.sources.columns import PERSON, compared_as
+from tinct.sources.sql_dialects import DUCKDB, DuckDB, text_literal
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -37,7 +38,6 @@ if TYPE_CHECKING:
 
 
 _KEEP = {Keep.ANY: "bool_or", Keep.FIRST: "min"}
-_KEEP_BY = {Keep.FIRST: "arg_min"}  # by the order of something else
 _OPERATORS = {"==": "=", "!=": "<>", "<": "<", "<=": "<=", ">": ">", ">=": ">="}
 
 
@@ -60,8 +60,9 @@ class CountingPlan:
 class Statement:
     """The SQL text of a plan, with the columns it reads."""
 
-    def __init__(self, plan: CountingPlan, schema: Schema) -> None:
+    def __init__(self, plan: CountingPlan, schema: Schema, sql: DuckDB = DUCKDB) -> None:
         self.plan = plan
+        self._sql = sql
         labels = [(name, use) for name, use in ((plan.unit, PERSON), (plan.by, LABEL)) if name is not None]
         needed = [*plan.what.uses(), *(uses(plan.where) if plan.where else ()), *labels]
         needed = needed or [(schema.any_name(), PERSON)]  # rows are counted by some column, whatever is in it
@@ -91,28 +92,30 @@ class Statement:
         and those that are true; with groups (label, many, valid, true), the label NULL for rows in no group. For
         categories it returns (inside or label, class, many).
         """
-        rows = f"SELECT {', '.join(self._row())} FROM ({self._cells(scan)})"
+        rows = f"SELECT {', '.join(self._row())} FROM ({self._cells(scan)}) AS read_"
         if self.plan.unit is not None:
             rows = self._persons(rows)
         by_group = self.plan.by is not None
-        order = " ORDER BY label" if by_group else ""
+        order = f" ORDER BY {self._sql.in_order('label')}" if by_group else ""
         if isinstance(self.plan.what, Categories):
             place = "label" if by_group else "inside"
-            return f"SELECT {place}, class, count(*) AS many FROM ({rows}) GROUP BY {place}, class{order}"
+            return f"SELECT {place}, class, count(*) AS many FROM ({rows}) AS rows_ GROUP BY {place}, class{order}"
         if by_group:
-            return f"SELECT label, count(*) AS many, {self._tally()} FROM ({rows}) GROUP BY label{order}"
-        inside = "count(*)" if self.plan.where is None else _number_of("inside")
-        return f"SELECT count(*) AS many, {inside} AS inside, {self._tally()} FROM ({rows})"
+            return f"SELECT label, count(*) AS many, {self._tally()} FROM ({rows}) AS rows_ GROUP BY label{order}"
+        inside = "count(*)" if self.plan.where is None else self._sql.count_if("inside")
+        return f"SELECT count(*) AS many, {inside} AS inside, {self._tally()} FROM ({rows}) AS rows_"
 
     def _tally(self) -> str:
         if self.plan.unit is None:
-            return f"count(class) AS valid, {_number_of('class')} AS true"
-        return f"{_number_of('class >= 0')} AS valid, {_number_of('class = 0')} AS true"
+            return f'count(class) AS valid, {self._sql.count_if("class")} AS "true"'
+        valid, true = (self._sql.count_if(condition) for condition in ("class >= 0", "class = 0"))
+        return f'{valid} AS valid, {true} AS "true"'
 
     def _cells(self, scan: str) -> str:
-        first = [f"{first_reading(self._read[key], key[1])} AS {alias}" for key, alias in self._alias.items()]
-        second = [f"{second_reading(self._read[key], key[1], alias)} AS {alias}" for key, alias in self._alias.items()]
-        return f"SELECT {', '.join(second)} FROM (SELECT {', '.join(first)} FROM {scan})"
+        items, sql = self._alias.items(), self._sql
+        first = [f"{first_reading(self._read[key], key[1], sql)} AS {alias}" for key, alias in items]
+        second = [f"{second_reading(self._read[key], key[1], alias, sql)} AS {alias}" for key, alias in items]
+        return f"SELECT {', '.join(second)} FROM (SELECT {', '.join(first)} FROM {scan}) AS cells"
 
     def _row(self) -> list[str]:
         plan = self.plan
@@ -122,7 +125,7 @@ class Statement:
             return [*parts, f"{_if(inside, self._class())} AS class", f"{inside} AS inside"]
         label = self._alias[plan.by, LABEL]
         if plan.groups is not None:
-            inside = f"{inside} AND {label} IN ({', '.join(_literal(each) for each in plan.groups)})"
+            inside = f"{inside} AND {label} IN ({', '.join(self._literal(each) for each in plan.groups)})"
         return [*parts, f"{self._class()} AS class", f"{_if(inside, label)} AS label"]
 
     def _class(self) -> str:
@@ -136,7 +139,9 @@ class Statement:
 
     def _category(self, what: Categories) -> str:
         cell = self._alias[what.column, what.use]
-        whens = " ".join(f"WHEN {_literal(value)} THEN {at}" for at, value in enumerate(map(as_label, what.values)))
+        whens = " ".join(
+            f"WHEN {self._literal(value)} THEN {at}" for at, value in enumerate(map(as_label, what.values))
+        )
         return f"CASE {cell} {whens} END"
 
     def _persons(self, rows: str) -> str:
@@ -144,20 +149,22 @@ class Statement:
         place = f"{_KEEP[RULE.place]}(class)"
         if self.plan.by is None:
             inside = f"{_KEEP[RULE.inside]}(inside)"
-            return f"SELECT {inside} AS inside, {place} AS class FROM ({rows}) WHERE person IS NOT NULL GROUP BY person"
+            named = f"({rows}) AS rows_ WHERE person IS NOT NULL"
+            return f"SELECT {inside} AS inside, {place} AS class FROM {named} GROUP BY person"
         by_group = (
             f"SELECT person, label, coalesce({place}, -1) AS class "
-            f"FROM ({rows}) WHERE person IS NOT NULL GROUP BY person, label"
+            f"FROM ({rows}) AS rows_ WHERE person IS NOT NULL GROUP BY person, label"
         )
-        keep, keep_by = _KEEP[RULE.label], _KEEP_BY[RULE.label]
-        first = f"{keep}(label) AS label, {keep_by}(class, label) AS class"
+        keep, sql = {Keep.FIRST: self._sql.least}[RULE.label], self._sql
+        first = f"{keep('label')} AS label, {sql.at_least('class', 'label', is_text=True)} AS class"
         if self.plan.listed:
             order = self._place_of_label()
-            first = f"{keep_by}(label, {order}) AS label, {keep_by}(class, {order}) AS class"
-        return f"SELECT {first} FROM ({by_group}) GROUP BY person"
+            parts = [f"{sql.at_least(each, order, is_text=False)} AS {each}" for each in ("label", "class")]
+            first = ", ".join(parts)
+        return f"SELECT {first} FROM ({by_group}) AS parts GROUP BY person"
 
     def _place_of_label(self) -> str:
-        whens = " ".join(f"WHEN {_literal(each)} THEN {at}" for at, each in enumerate(self.plan.groups or ()))
+        whens = " ".join(f"WHEN {self._literal(each)} THEN {at}" for at, each in enumerate(self.plan.groups or ()))
         return f"CASE label {whens} END"
 
     def _predicate(self, predicate: Predicate) -> str:
@@ -184,7 +191,13 @@ class Statement:
         return self._joined(" AND " if isinstance(predicate, And) else " OR ", predicate.parts)
 
     def _compared(self, name: str, use: str, values: Iterable[Literal]) -> list[str]:
-        return [_literal(compared_as(self._read[name, use], use, value)) for value in values]
+        return [self._literal(compared_as(self._read[name, use], use, value)) for value in values]
+
+    def _literal(self, value: Literal) -> str:
+        """A literal in SQL."""
+        if isinstance(value, bool):
+            return "true" if value else "false"
+        return text_literal(value) if isinstance(value, str) else self._sql.number(value)
 
     def _joined(self, word: str, parts: Iterable[Predicate]) -> str:
         return f"({word.join(self._predicate(part) for part in parts)})"
@@ -195,18 +208,5 @@ def as_label(value: Literal) -> Literal:
     return label_of(value) if isinstance(value, str) else value
 
 
-def _number_of(condition: str) -> str:
-    return f"coalesce(count_if({condition}), 0)"  # it is NULL where the condition is unknown throughout
-
-
 def _if(inside: str, value: str) -> str:
     return value if inside == "true" else f"CASE WHEN {inside} THEN {value} END"
-
-
-def _literal(value: Literal) -> str:
-    """A literal in SQL."""
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    if isinstance(value, str):
-        return text_literal(value)
-    return f"CAST('{value!r}' AS DOUBLE)"

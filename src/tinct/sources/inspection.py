@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 from tinct.errors import ParameterError
 from tinct.sources.cell_rules import first_reading, number_pattern, second_reading
-from tinct.sources.columns import CELL, OTHER, PERSON, STRING, Column, text_literal
+from tinct.sources.columns import CELL, OTHER, PERSON, STRING, Column
 from tinct.sources.description import Format
+from tinct.sources.sql_dialects import text_literal
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

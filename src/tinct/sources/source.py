@@ -16,6 +16,7 @@ from tinct.questions.questions import Question
 from tinct.sources.cell_rules import label_of
 from tinct.sources.counting_sql import CountingPlan, Statement
 from tinct.sources.duckdb_engine import pyarrow
+from tinct.sources.sql_dialects import DUCKDB
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -85,7 +86,7 @@ class Source:
         by: str | None = None,
     ) -> None:
         """Refuse what the columns cannot answer, without looking at a row."""
-        Statement(_plan(what, where, unit, by, None), self._schema)
+        self._statement(_plan(what, where, unit, by, None))
 
     def count_people(self, unit: str | None = None) -> int:
         """How many rows there are, or how many persons have a name in ``unit``: for the owner, who makes it public."""
@@ -108,7 +109,7 @@ class Source:
             unit: the column that names persons; one row of each person is kept, and rows without a name are left out.
         """
         plan = _plan(what, where, unit, None, None)
-        statement = Statement(plan, self._schema)
+        statement = self._statement(plan)
         return counts_of(plan, self._engine.rows(statement))
 
     def count_by(
@@ -134,7 +135,7 @@ class Source:
                 few, rather than in the order of their text.
         """
         plan = _plan(what, where, unit, require_column(by), groups, listed=listed)
-        statement = Statement(plan, self._schema)
+        statement = self._statement(plan)
         return group_counts_of(plan, self._engine.arrays(statement))
 
     def group_batches(
@@ -153,10 +154,14 @@ class Source:
         one, so that the sum over all batches is the number of rows.
         """
         plan = _plan(what, where, unit, require_column(by), groups)
-        statement = Statement(plan, self._schema)  # refused now, not when the first batch is asked for
+        statement = self._statement(plan)  # refused now, not when the first batch is asked for
         if plan.groups is not None:
             return iter([group_counts_of(plan, self._engine.arrays(statement))])
         return batches_of(plan, self._engine.batches(statement, MAX_GROUPS), MAX_GROUPS)
+
+    def _statement(self, plan: CountingPlan) -> Statement:
+        """The statement in the words of the engine."""
+        return Statement(plan, self._schema, getattr(getattr(self, "_engine", None), "sql", DUCKDB))
 
     def close(self) -> None:
         """Let go of the file."""

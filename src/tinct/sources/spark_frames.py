@@ -7,7 +7,6 @@ value ever raises an error.
 from __future__ import annotations
 
 import re
-import unicodedata
 from functools import reduce
 from itertools import islice
 from operator import and_, or_
@@ -19,8 +18,6 @@ from tinct.questions.counts import Categories, Condition, Counts, GroupCounts
 from tinct.questions.persons import RULE, Keep
 from tinct.questions.predicates import LABEL, And, Coded, Comparison, Membership, Not, Predicate, kind_of, use_of
 from tinct.sources.cell_rules import (
-    CLOCK,
-    DATE,
     WHOLE_LABEL,
     day_pattern,
     has_own_marks,
@@ -51,6 +48,7 @@ from tinct.sources.description import CATEGORY
 from tinct.sources.description import DATE as DATE_KIND
 from tinct.sources.source import MAX_GROUPS, Source, _plan
 from tinct.sources.spark_engine import guarded, pyspark, require_frame
+from tinct.sources.sql_dialects import BLANKS, CLOCK, DATE
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -66,9 +64,7 @@ _KINDS = {
     "double": FLOAT, "boolean": BOOLEAN, "string": STRING, "char": STRING, "varchar": STRING, "date": MOMENT,
     "timestamp": MOMENT, "timestamp_ntz": MOMENT, "void": CELL,
 }  # fmt: skip
-# the blanks that are taken off a text: those Unicode calls space separators, and no others
-_BLANKS = "".join(chr(code) for code in range(0x3001) if unicodedata.category(chr(code)) == "Zs")
-_LARGEST_WHOLE = 1e15  # labels below are written as whole numbers
+_LARGEST_WHOLE = 9e18  # labels below are written as whole numbers
 _OPERATORS = {
     "==": lambda a, b: a == b,
     "!=": lambda a, b: a != b,
@@ -429,7 +425,7 @@ def _finite(number: Any) -> Any:
 def _trimmed(cell: Any) -> Any:
     f = _functions()
     # a collation of the column's own would make texts equal that are not; what is not UTF-8 is missing
-    return f.trim(f.try_validate_utf8(f.collate(cell.cast("string"), "UTF8_BINARY")), f.lit(_BLANKS))
+    return f.trim(f.try_validate_utf8(f.collate(cell.cast("string"), "UTF8_BINARY")), f.lit(BLANKS))
 
 
 def _text(cell: Any, kind: str) -> Any:

@@ -12,9 +12,10 @@ from tinct.errors import FileError, ParameterError
 from tinct.questions.predicates import require_column
 from tinct.sources import text_lines
 from tinct.sources.byte_streams import opened
-from tinct.sources.columns import CELL, Column, OpenSchema, Schema, text_literal
+from tinct.sources.columns import CELL, Column, OpenSchema, Schema
 from tinct.sources.duckdb_engine import VIEW, Engine, Private, pyarrow
 from tinct.sources.source import Source
+from tinct.sources.sql_dialects import text_literal
 from tinct.sources.text_lines import Layout
 
 if TYPE_CHECKING:

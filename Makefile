@@ -58,8 +58,9 @@ lint: $(READY)
 bench: $(READY)
 	@$(BIN)/python -m benchmarks
 
+# not --quiet, with which warnings are not counted and a strict build never fails
 docs: $(READY)
-	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet --site-dir site
+	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --site-dir site
 	@echo "Built: site/index.html"
 
 gallery: $(READY)

@@ -12,7 +12,7 @@ from benchmarks.measuring import extra_memory, in_turns, seconds
 from benchmarks.rows import Row, faster, shown, slower
 from tinct import EdgePrivacy, Mechanism, Privacy, balanced, extend, rainbow, verify
 from tinct.graphs import Budget
-from tinct.rainbow._extend import envelope
+from tinct.rainbow.envelope import envelope
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -34,7 +34,6 @@ def main() -> int:
     parser.add_argument("--share", type=float, default=1.0, help="fuzz and audit with this share of the full counts")
     parser.add_argument("--resume", action="store_true", help="do not fuzz parsers again that withstood it before")
     parser.add_argument("--seed", default=neighbours.SEED, help="for neighbours: where the pairs come from")
-    parser.add_argument("--spark", action="store_true", help="for neighbours: Spark frames too, which take their time")
     options = parser.parse_args()
     unknown = [part for part in options.parts if part not in PARTS]
     if unknown or not 0 < options.share <= 1:
@@ -62,7 +61,7 @@ def _run(name: str, options: argparse.Namespace) -> dict[str, Any]:
     if name == releases.PART:
         return releases.run(max(1, int(options.share * releases.DRAWS)))
     if name == neighbours.PART:
-        return neighbours.run(options.share, seed=options.seed, spark=options.spark)
+        return neighbours.run(options.share, seed=options.seed)
     return PARTS[name]()
 
 

@@ -15,9 +15,11 @@ from evidence import results
 from evidence.mutants.neighbours import MUTANTS
 from evidence.pairs.cases import SOURCES, SPARK
 from evidence.pairs.running import compared, noticed
+from tinct.spark._session import java_version
 
 PART = "neighbours"
 PAIRS = 10_000
+SPARK_PAIRS = 200  # beside the others: one takes a second or two
 SEED = "tinct"
 CONTROL_PAIRS = 400
 FAMILIES: dict[str, tuple[str, ...]] = {
@@ -29,19 +31,20 @@ FAMILIES: dict[str, tuple[str, ...]] = {
 }
 _CHUNK = 250
 _KEPT = 50
+_JAVA = 17  # as Spark needs it
 
 
-def run(share: float = 1.0, *, seed: str = SEED, spark: bool = False) -> dict[str, Any]:
-    """Compare pairs, two processes at a time, and try every control."""
+def run(share: float = 1.0, *, seed: str = SEED) -> dict[str, Any]:
+    """Compare pairs, two processes at a time, and try every control; pairs on Spark where there is Java."""
     started = time.monotonic()
-    count = max(1, int(share * PAIRS))
-    sources = (*SOURCES, SPARK) if spark else SOURCES
     counts: dict[str, Counter[str]] = {}
     violations: list[dict[str, Any]] = []
     pairs = 0
+    chunks = _chunks(max(1, int(share * PAIRS)), SOURCES)
+    if (java_version() or 0) >= _JAVA:
+        chunks += _chunks(max(1, int(share * SPARK_PAIRS)), (SPARK,))
     with ThreadPoolExecutor(2) as pool:
-        chunks = range(0, count, _CHUNK)
-        for found in pool.map(lambda at: compared(seed, at, min(at + _CHUNK, count), sources), chunks):
+        for found in pool.map(lambda chunk: compared(seed, *chunk), chunks):
             pairs += found["pairs"]
             violations += found["violations"]
             for trait, values in found["counts"].items():
@@ -58,6 +61,11 @@ def run(share: float = 1.0, *, seed: str = SEED, spark: bool = False) -> dict[st
         counts={trait: dict(sorted(values.items())) for trait, values in counts.items()}, controls=controls,
         faults=len(violations), violations=violations[:_KEPT],
     )  # fmt: skip
+
+
+def _chunks(count: int, sources: tuple[str, ...]) -> list[tuple[int, int, tuple[str, ...]]]:
+    """What one process after the other compares: from which pair to which, and how their rows are kept."""
+    return [(at, min(at + _CHUNK, count), sources) for at in range(0, count, _CHUNK)]
 
 
 def family_of(test: str) -> tuple[str, ...]:

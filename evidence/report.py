@@ -37,8 +37,12 @@ _CLAIMS = (
         "charged first; nothing but a certified table looks at the counts; a cell that cannot be read is missing",
         "neighbours",
     ),
-    ("Budget checked, then spent", "check, draw, record, commit, show: one transaction", "races"),
-    ("An answer is shown that is not recorded; a ledger is corrupt", "write-ahead log, synchronous=FULL", "crashes"),
+    ("Two programs spend the same budget", "checked and charged in one transaction, before a row is read", "races"),
+    (
+        "An answer is drawn but not charged, or shown but not recorded; a ledger is corrupt",
+        "charge, count, draw, store, show, in this order; write-ahead log, synchronous=FULL",
+        "crashes",
+    ),
     ("A retry re-rolls the dice", "same request and digest: the stored answer", "retries"),
     ("A stored “verified: true” is believed", "loading proves everything again", "files"),
     (
@@ -158,7 +162,7 @@ def _audit(found: dict[str, Any]) -> list[str]:
         "Each row of a table is compared with the answers drawn from it by a likelihood-ratio (G) test, with rare",
         "answers pooled.",
         f"A correct sampler fails a path with probability {found['false_alarm']:g}, shared equally among its rows.",
-        f"As a control, a table that is off by {found['control_error']:.2g} at 1/2 was held against true releases: "
+        f"As a control, a table that is off by {found['control_error']:.2g} at 1/2 was held against true releases:",
         f"it was {'noticed' if found['control_noticed'] else 'NOT noticed'}. Draws one at a time are fewer.",
         "",
         f"![The p-values of all rows lie along the diagonal]({_AUDIT_FIGURES[0]}#only-light)",

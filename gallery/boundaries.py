@@ -49,7 +49,7 @@ def figure_1(dark: bool) -> Any:
     mechanism = extended()
     points, _ = positions(mechanism.graph)
     with drawing(dark=dark, path=None, size=(8.6, 6.4)) as canvas:
-        draw_network(canvas, Network(mechanism.graph, mechanism, points, False, True, True))
+        draw_network(canvas, Network(mechanism.graph, mechanism, points, False, {"l": "ℓ"}, True))
         canvas.headline(
             "Five vertices decide about all the others",
             "ε = ln 2, δ = 0.02; circled: the hitting set {ℓ, h, u, s, t}; strong lines: boundary; numbers: Pr[truth]",
@@ -109,7 +109,8 @@ def heterogeneous_1(dark: bool) -> Any:
     with drawing(dark=dark, path=None, panels=(1, 3), size=(10.4, 4.6)) as canvas:
         points, _ = positions(votes())
         for at, (title, mechanism) in enumerate(budgeted()):
-            draw_network(canvas, Network(mechanism.graph, mechanism, points, False, True, True), at=at, key=at == 0)
+            named = at < 2  # among all the edges of the last there is no room, and its values are those of the second
+            draw_network(canvas, Network(mechanism.graph, mechanism, points, False, named, True), at=at, key=at == 0)
             mean = f"{title}: {mechanism.truth().mean():.3f}"
             canvas.axes[at].set_title(mean, color=canvas.theme.muted)
         canvas.headline(
@@ -124,8 +125,10 @@ EXHIBITS = [
         1,
         "Boundary and boundary-hitting set",
         "The circled vertices meet every boundary edge, so fixing their distributions determines the optimal mechanism "
-        "everywhere. The statements of the caption fix most of the edges; the remaining ones are ours.",
+        "everywhere. Strong lines join datasets whose true answers differ.",
         figure_1,
+        differs="The paper draws the graph without numbers. Its caption fixes most of the edges and every statement of "
+        "it holds here; the remaining edges, the budget and the values at the circled vertices are ours.",
         wrong="The caption lists n among the blue vertices and among the red ones; c is meant in the first list, and "
         "the distance it states is that of a and d.",
     ),
@@ -136,6 +139,7 @@ EXHIBITS = [
         "With v3 alone fixed at 1/2, two private mechanisms remain of which neither is better everywhere. With v1 and "
         "v4 fixed there is one optimum, in which the farther vertex v4 limits v2 more than its neighbour v1 does.",
         figure_2,
+        differs="The paper draws the path alone; the numbers are those of its examples 2 and 3.",
     ),
     Exhibit(
         "heterogeneous",
@@ -144,7 +148,10 @@ EXHIBITS = [
         "With the same truth wherever the answer can change, protecting the first person only where their vote decides "
         "(left) leaves 0.834 for unanimous votes, protecting them everywhere (middle) 0.631, where the fair optimum, "
         "which makes no such demand, has 0.834 too. A metric (right) states a "
-        "budget for any two datasets; this one adds up the budgets of all who differ, which asks for nothing new.",
+        "budget for any two datasets; this one adds up the budgets of all who differ, which asks for nothing new, and "
+        "its values are those of the middle.",
         heterogeneous_1,
+        differs="The paper shows where the budgets are. The two budgets (0.2 and 1) and the mechanisms are added, each "
+        "with one truth on the whole boundary, as large as its weakest edge allows.",
     ),
 ]

@@ -12,7 +12,7 @@ PAPERS = {
     "binary-colorings": "Differential privacy for binary functions via randomized graph colorings (2021)",
     "optimal-binary": "Optimal binary differential privacy via graphs (2023)",
     "heterogeneous": "Heterogeneous differential privacy via graphs (2022)",
-    "rainbow": "Rainbow differential privacy (2023)",
+    "rainbow": "Generalized rainbow differential privacy (2023)",
     "extremal-local": "Extremal mechanisms for local differential privacy (2016)",
 }
 
@@ -27,6 +27,7 @@ class Exhibit:
         title: What it shows, in a few words.
         text: Two sentences.
         draw: Draws the counterpart, on a dark background if asked to.
+        differs: What the counterpart has that the figure has not, or the other way round, and why.
         wrong: What is wrong in the paper's figure, if anything; the counterpart then shows both.
     """
 
@@ -35,6 +36,7 @@ class Exhibit:
     title: str
     text: str
     draw: Callable[[bool], Any]
+    differs: str = ""
     wrong: str = ""
 
     @property

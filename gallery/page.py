@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
+import textwrap
 from typing import TYPE_CHECKING
 
-from gallery import boundaries, colorings, extremal, rainbows
+from gallery import boundaries, colorings, error_regions, extremal, local_model, rainbows
 from gallery.exhibits import PAPERS
 
 if TYPE_CHECKING:
     from gallery.exhibits import Exhibit
 
-EXHIBITS: list[Exhibit] = [*colorings.EXHIBITS, *boundaries.EXHIBITS, *rainbows.EXHIBITS, *extremal.EXHIBITS]
-_HEAD = """# Gallery
+_LOCAL = [*local_model.EXHIBITS, *extremal.EXHIBITS, *error_regions.EXHIBITS]
+EXHIBITS: list[Exhibit] = [*colorings.EXHIBITS, *boundaries.EXHIBITS, *rainbows.EXHIBITS, *_LOCAL]
+_WIDTH = 110
+_HEAD = f"""# Gallery
 
-The figures of the five papers that tinct grew from, computed again by the library. Diagrams became mechanisms, curves
-are drawn from the corrected formulas ([theory §10](../theory.md#10-corrections-to-the-papers)). Where a figure, or the
-formula behind it, is wrong in the paper, this page says so, and shows both if both can be drawn. `make gallery` draws
+All {len(EXHIBITS)} figures of the five papers that tinct grew from, computed again by the library. Diagrams became
+mechanisms, curves are drawn from the corrected formulas ([theory §10](../theory.md#10-corrections-to-the-papers)).
+Where a counterpart has more than the figure, or other data, a note says what and why. Where a figure, or the formula
+behind it, is wrong in the paper, a warning says so, and both are shown if both can be drawn. `make gallery` draws
 everything again.
 """
 
@@ -38,10 +42,19 @@ def _section(exhibit: Exhibit) -> str:
     light, dark = file_names(exhibit)
     lines = [
         f"### Figure {exhibit.number}: {exhibit.title} {{ #{exhibit.name} }}\n",
-        f"![{exhibit.title}]({light}#only-light)",
-        f"![{exhibit.title}]({dark}#only-dark)\n",
-        f"{exhibit.text}\n",
+        f"![{exhibit.title}]({light}#only-light){{ .wide }}",
+        f"![{exhibit.title}]({dark}#only-dark){{ .wide }}\n",
+        f"{_wrapped(exhibit.text)}\n",
     ]
+    if exhibit.differs:
+        lines += ['!!! note "Drawn differently"', f"{_wrapped(exhibit.differs, '    ')}\n"]
     if exhibit.wrong:
-        lines += ['!!! warning "In the paper"', f"    {exhibit.wrong}\n"]
+        lines += ['!!! warning "In the paper"', f"{_wrapped(exhibit.wrong, '    ')}\n"]
     return "\n".join(lines)
+
+
+def _wrapped(text: str, indent: str = "") -> str:
+    """Prose in lines of which a change shows what it changed."""
+    return textwrap.fill(
+        text, _WIDTH, initial_indent=indent, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False
+    )

@@ -184,6 +184,31 @@ def fair(
     return [first[v] for v in range(n)]
 
 
+def room_above(
+    n: int,
+    edges: Sequence[Edge],
+    steps: Sequence[Step],
+    codes: Sequence[int],
+    first: Sequence[Any],
+    given: Iterable[int],
+) -> list[Any]:
+    """By how much the truth of each vertex could be raised, alone or with others, if nobody's may be lowered.
+
+    Truths of one colour can rise to the least bound along all paths from the other colour and from the given vertices:
+    that is the greatest private table in which these have what they have. So nothing can be raised in any private
+    table if and only if all of these are 0.
+    """
+    room: list[Any] = [0] * n
+    for color in (0, 1):
+        mine = [p if color == 0 else 1 - p for p in first]
+        held = {v: mine[v] for v in range(n) if codes[v] != color or v in given}
+        bounds = envelope(n, edges, steps, held)
+        for v in range(n):
+            if v not in held:
+                room[v] = bounds[v] - mine[v]
+    return room
+
+
 # tables
 
 

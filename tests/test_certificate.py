@@ -5,8 +5,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import importlib.util
 import json
 import os
 import random
@@ -14,7 +12,6 @@ import subprocess
 import sys
 from copy import deepcopy
 from fractions import Fraction
-from pathlib import Path
 
 import mpmath
 import numpy as np
@@ -22,6 +19,7 @@ import pytest
 
 import naive
 import strategies
+from independent_checker import TOOL, signed, spelled, tool_accepts
 from tinct import DatasetGraph, FileError, NotPrivate, ParameterError, Privacy, balanced, exact, graphs, rainbow
 from tinct.exact import proof as certificate
 from tinct.exact.certified import Certified
@@ -30,7 +28,6 @@ from tinct.exact.proof import BrokenEdge, Terms, at_most_exp, parse_rational, pr
 from tinct.graphs import EdgeClasses
 
 FULL = os.environ.get("TINCT_EVIDENCE") == "1"
-TOOL = Path(__file__).parent.parent / "tools" / "check_certificate.py"
 TOTALS = [2, 3, 5, 12, 1000, 2**20, 2**62 - 1, 2**62, 2**62 + 1, 2**64, 3**50, 2**200]
 
 
@@ -42,18 +39,6 @@ def several(few, many):
 # twins
 
 
-def spelled(fields):
-    """The fields as a certificate is written, without its digest."""
-    lines = [f'"{k}": {json.dumps(v, ensure_ascii=False, separators=(",", ":"))}' for k, v in fields.items()]
-    return "{\n" + ",\n".join(lines) + "\n}\n"
-
-
-def signed(fields):
-    """The whole file, with the digest that belongs to it: what an attacker would write."""
-    content = {name: value for name, value in fields.items() if name != "digest"}
-    return spelled({**content, "digest": hashlib.sha256(spelled(content).encode()).hexdigest()})
-
-
 def private_by_definition(rows, total, edges, terms):
     """Pr[S] ≤ R·Pr′[S] + D/N for all events, on all edges, in both directions, in exact arithmetic."""
     for u, v, number in edges:
@@ -62,23 +47,6 @@ def private_by_definition(rows, total, edges, terms):
             if naive.hockey_stick(one, other, terms[number].growth) > allowed:
                 return False
     return True
-
-
-@pytest.fixture(scope="module")
-def tool():
-    """The independent checker as a module."""
-    spec = importlib.util.spec_from_file_location("check_certificate", TOOL)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-def tool_accepts(tool, path):
-    """Whether the independent checker finds the file private."""
-    try:
-        return tool.check(path).startswith("PRIVATE")
-    except (SystemExit, ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError):
-        return False
 
 
 def library_accepts(path):

@@ -5,8 +5,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import importlib.util
 import itertools
 import json
 import os
@@ -14,12 +12,12 @@ import random
 from collections import Counter
 from copy import deepcopy
 from fractions import Fraction
-from pathlib import Path
 
 import mpmath
 import numpy as np
 import pytest
 
+from independent_checker import signed, spelled, tool_accepts
 from tinct import DatasetGraph, FileError, ParameterError, Privacy, exact, graphs
 from tinct.exact.certified import Certified
 from tinct.graphs import EdgeClasses
@@ -32,29 +30,6 @@ from tinct.questions.modes.mode_design import certified_table
 
 FULL = os.environ.get("TINCT_EVIDENCE") == "1"
 FILES = 1200 if FULL else 60  # of each kind
-TOOL = Path(__file__).parent.parent / "tools" / "check_certificate.py"
-
-
-@pytest.fixture(scope="module")
-def tool():
-    """The independent checker as a module."""
-    spec = importlib.util.spec_from_file_location("check_certificate", TOOL)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-def spelled(fields):
-    """The fields as a certificate is written."""
-    lines = [f"{json.dumps(k)}: {json.dumps(v, ensure_ascii=False, separators=(',', ':'))}" for k, v in fields.items()]
-    return "{\n" + ",\n".join(lines) + "\n}\n"
-
-
-def signed(document):
-    """The whole file, with the digest that belongs to it."""
-    content = {name: value for name, value in document.items() if name != "digest"}
-    digest = hashlib.sha256(spelled(content).encode("utf-8", "surrogatepass")).hexdigest()
-    return spelled({**content, "digest": digest})
 
 
 def library_accepts(path):
@@ -66,14 +41,6 @@ def library_accepts(path):
             continue
         return True
     return False
-
-
-def tool_accepts(tool, path):
-    """Whether the independent checker does."""
-    try:
-        return tool.check(path).startswith("PRIVATE")
-    except (SystemExit, ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError):
-        return False
 
 
 # certificates of every kind

@@ -46,6 +46,25 @@ def test_design_table_names_every_answer_and_the_check():
         assert part in shown
 
 
+def test_verify_names_what_1_minus_p_has_lost_and_reads_smaller_entries(tmp_path):
+    """A column computed as 1 − p is refused with a word about it; with --smaller the larger one may be left out."""
+    table = tmp_path / "table.csv"
+    table.write_text("vertex,blue,red\n1,1.0,0.0\n2,0.9999999999999999,1.1102230246251565e-16\n")
+    graph = tmp_path / "graph.json"
+    graphs.write(graphs.DatasetGraph([(1, 2)], {1: "blue", 2: "blue"}, outputs=["blue", "red"]), graph)
+    line = ("verify", table, "--graph", graph, "--epsilon", "ln 3")
+    shown = tinct(*line, status=1).stdout
+    assert "least ε at this δ: inf" in shown
+    assert "perhaps: both numbers look like 1 − p" in shown
+    assert "--smaller" in shown
+    assert "1 − p" in json.loads(tinct(*line, "--json", status=1).stdout)["hint"]
+    table.write_text("vertex,blue,red\n1,,5e-17\n2,1,1e-16\n")
+    assert tinct(*line, "--smaller").stdout.startswith("private")
+    assert "perhaps" not in tinct(*line, "--smaller").stdout
+    assert "line 2" in tinct(*line, status=2).stderr  # without it, nothing may be left out
+    assert "--smaller is for tables" in tinct("verify", tmp_path / "m.json", "--smaller", status=2).stderr
+
+
 def test_design_then_verify_round_trip(tmp_path):
     """A written mechanism is read back, checked against its own budgets, and breaks when asked for less."""
     target = tmp_path / "council.json"

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 
 ROOT = Path(__file__).parent.parent
 DOCS = ROOT / "docs"
+LONGEST = 125  # characters in a line of prose
 TOOLS = ROOT / "tools"
 PAGES = sorted(DOCS.rglob("*.md"))
 README = ROOT / "README.md"
@@ -158,6 +159,14 @@ def test_no_page_has_code_that_is_not_run(page: Path) -> None:
             assert [line for line in lines if not SETUP.match(line)] == [], "commands belong in a console block"
 
 
+@pytest.mark.parametrize("page", [page for page in PAGES if "reference" not in page.parts], ids=lambda page: page.stem)
+def test_prose_is_wrapped(page: Path) -> None:
+    """A change to a sentence shows as a change to a line or two; tables, pictures, formulas and code may be long."""
+    text = re.sub(r"^ *(```|\$\$).*?^ *\1", "", page.read_text(encoding="utf-8"), flags=re.DOTALL | re.MULTILINE)
+    lines = [line for line in text.splitlines() if not line.startswith(("|", "!", "$$")) and "$" not in line]
+    assert [line for line in lines if len(line) > LONGEST] == []
+
+
 def test_every_file_that_the_format_page_shows_can_be_read(tmp_path: Path) -> None:
     """Graphs, mechanisms and certificates are read by the library; rows and values are JSON or a table of cells."""
     seen = set()
@@ -274,10 +283,14 @@ def without_code(text: str) -> str:
 
 
 def anchors(page: Path) -> set[str]:
-    """The anchors of a page's headings, as MkDocs makes them."""
+    """The anchors of a page's headings: those that are given, the others as MkDocs makes them."""
     used: set[str] = set()
     body = _FENCE.sub("", page.read_text(encoding="utf-8"))
     for title in re.findall(r"^#+ +(.+?) *#*$", body, re.MULTILINE):
+        given = re.search(r"\{ #([\w-]+) \}$", title)
+        if given:
+            used.add(given[1])
+            continue
         plain = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", title).replace("`", "").replace("*", "")
         unique(slugify(plain, "-"), used)
     return used
@@ -303,7 +316,7 @@ def test_every_link_leads_to_a_file_and_a_heading(page: Path) -> None:
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("site")
-    command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet", "--site-dir", str(folder)]
+    command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--site-dir", str(folder)]
     ended = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     assert ended.returncode == 0, ended.stderr
     return folder

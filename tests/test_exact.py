@@ -468,7 +468,7 @@ def _moved(certified, table):
 def _orders_graph():
     orders = [tuple(order) for order in permutations("abc")]
     edges = [(0, 1), (1, 2), (2, 3), (3, 4), (4, 5), (5, 6), (6, 7), (7, 8), (8, 0)]
-    return DatasetGraph(edges, {v: orders[v // 3] for v in range(9)})
+    return DatasetGraph(edges, {v: orders[v // 3] for v in range(9)}, outputs="abc")
 
 
 def _designs():

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 import pytest
 
 import naive
 import oracles
-from strategies import Case, random_case, random_private
+from strategies import Case, random_case, random_codes, random_hitting_set, random_private
 from tinct import (
     DatasetGraph,
     EdgePrivacy,
     GaussianDP,
+    Mechanism,
     NotExtendable,
     ParameterError,
     Privacy,
@@ -23,12 +25,15 @@ from tinct import (
     exact,
     extend,
     graphs,
+    homogeneous,
+    improve,
     verify,
 )
 from tinct._kernels import fair_search
 from tinct.binary import fair_optimum
 from tinct.exact.grid_graph import GridGraph, fair_units, fair_units_by_heap
 from tinct.graphs import Budget
+from tinct.mechanism import claims
 
 
 def balances(case: Case) -> list[float]:
@@ -91,6 +96,88 @@ def test_no_program_adds_anything(seed):
         mechanism = balanced(case.graph, case.privacy)
         assert verify(mechanism, case.graph, case.privacy).private
         assert room_above(case, mechanism.truth()) < 1e-9
+
+
+FAMILIES = {
+    "star": lambda n: [(0, v) for v in range(1, n)],
+    "two hubs": lambda n: [(0, 1), *((v % 2, v) for v in range(2, n)), *((v, v + 1) for v in range(2, n - 1, 3))],
+    "bipartite": lambda n: [(u, v) for u in range(n // 2) for v in range(n // 2, n)],
+    "path": lambda n: [(v, v + 1) for v in range(5 * n - 1)],
+    "cycle": lambda n: [(v, (v + 1) % n) for v in range(n)],
+}
+BUDGETS = {
+    "no loss": ([0.0, 0.0, 0.3, 1.5], [0.0, 0.0, 0.1]),
+    "δ next to 1": ([0.0, 0.2, 1.5], [0.0, 0.5, 0.9, 1 - 1e-6, 1 - 1e-12, 1 - 2**-53]),
+    "huge ε": ([1.0, 20.0, 40.0, 100.0, 300.0, 700.0], [0.0, 0.0, 0.05, 0.2]),
+    "tiny ε": ([1e-300, 1e-17, 1e-12, 1e-9, 1e-3, 1.0], [0.0, 0.0, 1e-300, 1e-17, 1e-9]),
+    "everything": ([0.0, 1e-9, 0.1, 1.0, 40.0, 700.0], [0.0, 0.0, 1e-9, 0.3, 1 - 1e-9]),
+}
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.parametrize("budgets", BUDGETS)
+def test_hubs_long_paths_and_extreme_budgets(family, budgets):
+    """In exact fractions of the floats found: private, and nothing can be added, plain, leaning and with given values.
+
+    Up to one part in 10⁹ of e^ε, and of δ or 1 − δ; errors below 10⁻²⁹⁰ are beyond floats.
+    """
+    rng = np.random.default_rng([21, [*FAMILIES].index(family), [*BUDGETS].index(budgets)])
+    tried = 0
+    for at in range(24):
+        edges = FAMILIES[family](int(rng.integers(4, 12)))
+        n, count = 1 + max(max(edge) for edge in edges), len(edges)
+        codes = random_codes(rng, n, edges)
+        epsilons, deltas = (rng.choice(BUDGETS[budgets][each], count).tolist() for each in (0, 1))
+        case = Case(n, edges, codes, epsilons, deltas)
+        options: dict[str, Any] = {}
+        if at % 3 == 1:
+            options["lean"] = float(rng.uniform(0.3, 0.95))
+        elif at % 3 == 2:
+            kept = balanced(case.graph, case.privacy).table
+            share = float(rng.choice([0.0, 0.1]))  # of the way to 1/2, which is private everywhere
+            rows = kept if share == 0 else kept + share * (0.5 - kept)
+            chosen = rng.choice(n, int(rng.integers(1, 1 + n // 2)), replace=False).tolist()
+            options["fixed"] = {v: tuple(rows[v].tolist()) for v in chosen}
+        crossing = [delta for (u, v), delta in zip(edges, deltas, strict=True) if codes[u] != codes[v]]
+        if options.get("lean", 1.0) <= min(crossing):
+            with pytest.raises(ParameterError, match="neither certain nor impossible"):
+                balanced(case.graph, case.privacy, **options)
+            continue
+        table = balanced(case.graph, case.privacy, **options).table
+        tried += 1
+        verdict = verify(table, case.graph, case.privacy)
+        assert verdict.private
+        assert verdict.epsilon <= max(epsilons) * (1 + 1e-9) + 1e-9
+        first = [Fraction(p) if p <= q else 1 - Fraction(q) for p, q in table.tolist()]
+        assert naive.is_private(first, edges, _exact_steps(case, Fraction(1, 10**9)), tolerance=0)
+        room = naive.room_above(
+            n, edges, _exact_steps(case, Fraction(-1, 10**9)), codes, first, options.get("fixed", ())
+        )
+        for v, p in enumerate(first):
+            assert room[v] <= max(min(p, 1 - p) / 10**7, Fraction(1, 10**290))
+    assert tried > 16
+
+
+def _exact_steps(case: Case, slack: Fraction) -> list[Any]:
+    """U of every edge with a little more than its budget, or a little less; never less than a."""
+    steps = []
+    for epsilon, delta in zip(case.epsilons, map(Fraction, case.deltas), strict=True):
+        growth = max(Fraction(1), Fraction(math.exp(epsilon)) * (1 + slack))
+        shift = delta + slack * min(delta, 1 - delta)
+        steps.append(lambda a, growth=growth, shift=shift: max(a, naive.upper(a, growth, shift)))
+    return steps
+
+
+def test_the_room_above_is_that_of_a_linear_program():
+    """The oracle of extreme budgets against the one of ordinary budgets, on tables that have been lowered somewhere."""
+    rng = np.random.default_rng(22)
+    for _ in range(40):
+        case = own_budgets(rng, 8)
+        table = balanced(case.graph, case.privacy).table[:, 0]
+        lowered = 0.5 + (table - 0.5) * float(rng.choice([1.0, 0.9]))
+        room = naive.room_above(*case.walked, case.codes, lowered.tolist(), ())
+        found = room_above(case, np.where(np.array(case.codes) == 0, lowered, 1 - lowered))
+        assert (max(room) > 1e-9) == (found > 1e-9)
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -216,6 +303,22 @@ def test_given_values_are_kept_or_refused():
     assert refused > 20
 
 
+def test_given_values_that_meet_every_edge_leave_one_optimum():
+    """Then the fair optimum is the extension: at least as truthful everywhere as anything else with these values."""
+    rng = np.random.default_rng(23)
+    for _ in range(40):
+        case = own_budgets(rng, 10)
+        values = random_private(rng, case)
+        given = {v: float(values[v]) for v in random_hitting_set(rng, case)}
+        completed = balanced(case.graph, case.privacy, fixed=given)
+        assert np.array_equal(completed.table, extend(case.graph, case.privacy, given).table)
+        assert completed.claim == claims.GIVEN
+        chosen = np.array(sorted(given), np.int32)
+        rows = np.array([(given[v], 1 - given[v]) for v in chosen.tolist()])
+        searched = fair_optimum.fair_with_given(case.graph, Budget(case.graph, case.privacy), chosen, rows)
+        assert np.abs(completed.table - searched).max() < 1e-9
+
+
 def test_settling_given_values_first_would_not_be_private():
     """The path A–A–B at E = 5/2 with 0.99 at one end: the other end must follow it down, across colours."""
     graph = DatasetGraph([(0, 1), (1, 2)], {0: "A", 1: "A", 2: "B"})
@@ -254,6 +357,31 @@ def test_a_lean_on_a_line_is_the_orbit():
     assert np.abs(leaning.table - classes.table).max() < 1e-12
 
 
+def test_a_lean_can_name_the_color_it_favors():
+    """A lean towards the second colour is one towards the first of the graph with the colours exchanged."""
+    rng = np.random.default_rng(25)
+    for _ in range(20):
+        case = own_budgets(rng, 9)
+        first, second = case.graph.outputs
+        assert np.array_equal(
+            balanced(case.graph, case.privacy, lean={first: 0.7}).table,
+            balanced(case.graph, case.privacy, lean=0.7).table,
+        )
+        turned = Case(case.n, case.edges, [1 - code for code in case.codes], case.epsilons, case.deltas)
+        expected = balanced(turned.graph, case.privacy, lean=0.7).table[:, ::-1]
+        named = balanced(case.graph, case.privacy, lean={second: 0.7})
+        assert named.table == pytest.approx(expected, abs=1e-15)
+        assert named.graph is case.graph or named.graph.outputs == (first, second)
+        v = int(rng.integers(case.n))
+        given = {v: (float(named.table[v, 0]), float(named.table[v, 1]))}
+        assert balanced(case.graph, case.privacy, lean={second: 0.7}, at=v) == pytest.approx(named.row(v), abs=1e-12)
+        if naive.missed_edges(case.edges, case.codes, given):
+            kept = balanced(case.graph, case.privacy, lean={second: 0.7}, fixed=given)
+            assert kept.table == pytest.approx(named.table, abs=1e-9)
+    near = graphs.neighbors(lambda v: [v - 1, v + 1], lambda v: v >= 0)
+    assert balanced(near, Privacy("ln 2"), lean={True: 0.8}, at=0) == pytest.approx([0.2, 0.8])
+
+
 def test_a_lean_with_other_notions():
     line = graphs.line(3, 3)
     budgets = dict(zip(line.edges, [GaussianDP(1.0), GaussianDP(0.5)] * 2 + [GaussianDP(1.0)], strict=True))
@@ -289,6 +417,20 @@ def test_one_row_is_that_of_the_whole():
         )
         row = balanced(near, lambda u, v: Privacy(privacy(u, v).epsilon), at=v, lean=0.6, weakest=Privacy(edge.epsilon))
         assert row == pytest.approx(leaning.row(v), abs=1e-12)
+
+
+def test_one_row_of_a_built_graph_finds_its_weakest_pair_and_takes_given_values():
+    rng = np.random.default_rng(24)
+    for _ in range(20):
+        case = own_budgets(rng, 10)
+        values = random_private(rng, case)
+        given = {int(v): float(values[v]) for v in rng.choice(case.n, 1)}
+        for options in ({"lean": 0.7}, {"fixed": given}):
+            if "fixed" in options and not naive.missed_edges(case.edges, case.codes, given):
+                continue
+            whole = balanced(case.graph, case.privacy, **options)
+            for v in range(case.n):
+                assert balanced(case.graph, case.privacy, at=v, **options) == pytest.approx(whole.row(v), abs=1e-12)
 
 
 def test_one_row_of_an_endless_graph():
@@ -390,10 +532,13 @@ def _comb(length: int) -> tuple[DatasetGraph, EdgePrivacy]:
         ({"lean": 0.0}, "lean must be a probability between 0 and 1"),
         ({"lean": math.nan}, "lean must be"),
         ({"lean": "much"}, "lean must be"),
+        ({"lean": {"green": 0.8}}, r"lean must be a truth for one of \('blue', 'red'\), such as \{'blue': 0\.8\}"),
+        ({"lean": {"blue": 0.8, "red": 0.7}}, "lean must be a truth for one of"),
+        ({"lean": {"red": 2}}, "lean must be"),
         ({"weakest": Privacy(1)}, "needs at=vertex"),
         ({"fixed": {99: 0.5}}, "99"),
         ({"fixed": {1: 1.5}}, "must be a number in"),
-        ({"fixed": {1: 0.5}, "at": 1}, "use extend"),
+        ({"fixed": {2: 0.5}, "lean": 0.6}, "lean has no effect"),
     ],
 )
 def test_bad_options_are_refused(options, words):
@@ -409,10 +554,32 @@ def test_a_lean_that_leaves_nothing_is_refused():
         balanced(line, budgets, lean=0.2)
 
 
-def test_one_row_with_a_lean_needs_the_weakest_pair():
+def test_a_lean_below_what_everybody_can_have_is_refused():
+    """With truth U(0) = δ on one side the other is certain: less would be less truthful, and nobody's gain."""
+    line = graphs.line(2, 2)
+    with pytest.raises(ParameterError, match=r"lean must be at least 0\.3, which leaves the other answer certain"):
+        balanced(line, Privacy(1, 0.3), lean=0.29)
+    assert balanced(line, Privacy(1, 0.3), lean=0.3).truth()[1:3].tolist() == [0.3, 1.0]
+
+
+def test_one_row_of_an_implicit_graph_needs_what_it_cannot_look_up():
     near = graphs.neighbors(lambda v: [v - 1, v + 1], lambda v: v >= 0)
     with pytest.raises(ParameterError, match="weakest must be given"):
         balanced(near, lambda _u, _v: Privacy(1), at=0, lean=0.6)
+    with pytest.raises(ParameterError, match="use extend"):
+        balanced(near, lambda _u, _v: Privacy(1), at=0, fixed={1: 0.5})
+
+
+def test_every_design_says_in_which_sense_it_is_optimal():
+    line, one, several = graphs.line(2, 2), Privacy(1), EdgePrivacy([1.0, 1.1, 1.2])
+    assert balanced(line, one).claim == balanced(line, several).claim == claims.FAIR
+    assert balanced(line, one, lean=0.6).claim == balanced(line, several, lean=0.6).claim == claims.LEANING
+    assert balanced(line, one, fixed={1: 0.5}).claim == claims.COMPLETED
+    assert extend(line, one, {2: 0.5}).claim == balanced(line, one, fixed={2: 0.5}).claim == claims.GIVEN
+    assert homogeneous(line, one, 0.6, 0.6).claim == homogeneous(line, several, 0.6, 0.6).claim == claims.BOUNDARY
+    assert improve(line, one, balanced(line, one)).claim == claims.GIVEN
+    assert Mechanism(line, balanced(line, one).table).claim is None
+    assert str(claims.FAIR).startswith("fair optimum: no private mechanism is right at least as often on every dataset")
 
 
 def test_levels_of_a_lean_solve_their_equation():

@@ -1098,20 +1098,6 @@ def test_the_attacks_notice_a_wrong_order(shim, kind, order, symptom):
 # PostgreSQL
 
 
-@pytest.fixture(scope="module")
-def server():
-    pytest.importorskip("psycopg")
-    with harness.Server() as running:
-        yield running
-
-
-@pytest.fixture
-def database(server, request):
-    name = f"db{abs(hash(request.node.name)) % 10**9}"
-    server.run(f"CREATE DATABASE {name}")
-    return server.url(name)
-
-
 @needs_server
 def test_a_server_keeps_the_same_ledger(database):
     """Charges, repetitions, scopes, groups, the advanced rule, audits: all as in a file."""

@@ -27,19 +27,6 @@ pytestmark = pytest.mark.skipif(
 OLD = Path(__file__).parent / "ledger_of_schema_1.sql"
 
 
-@pytest.fixture(scope="module")
-def server():
-    with harness.Server() as running:
-        yield running
-
-
-@pytest.fixture
-def database(server, request):
-    name = f"db{abs(hash(request.node.name)) % 10**9}"
-    server.run(f"CREATE DATABASE {name}")
-    return server.url(name)
-
-
 @pytest.fixture
 def place(server, request):
     """A schema of its own, which takes less of the disk than a database."""

@@ -670,6 +670,33 @@ def test_named_mechanisms_are_private_and_use_their_budget(name, epsilon):
         assert mechanism.name == name
 
 
+@pytest.mark.parametrize("utility", ["kl", "reverse-kl", "chi2", "hellinger", "js"])
+def test_binary_claims_small_budgets_where_no_symbol_is_tied(utility):
+    """Without a tie it is optimal at small ε. With one the note claims nothing, and another cut is better for KL."""
+    rng = np.random.default_rng(5)
+    for _ in range(10):
+        p0, p1 = rng.dirichlet(np.ones(4)), rng.dirichlet(np.ones(4))
+        mechanism = local.binary(p0, p1, 1e-5, utility)
+        assert "every f-divergence for small enough ε, as no symbol is equally likely under both" in mechanism.note
+        assert mechanism.value == pytest.approx(local.optimal(p0, p1, 1e-5, utility).value, rel=1e-9)
+    tied = local.binary([0.5, 0.2, 0.3], [0.3, 0.2, 0.5], 0.01, utility)
+    assert "no claim for other divergences" in tied.note
+    assert "small enough" not in tied.note
+    if utility == "kl":
+        assert tied.value < local.optimal([0.5, 0.2, 0.3], [0.3, 0.2, 0.5], 0.01, utility).value * (1 - 1e-6)
+    never = local.binary([0.5, 0.0, 0.5], [0.3, 0.0, 0.7], 0.01, utility)  # a symbol that never occurs is no tie
+    assert "for small enough ε" in never.note
+
+
+def test_randomized_response_claims_large_budgets_for_distinct_ratios():
+    """At ε = 20 it is optimal for KL where ratios are distinct; with two of one ratio, two cells are better."""
+    response = local.randomized_response(3, 20)
+    assert "distinct ratios" in response.note
+    apart, tied = ([0.25, 0.25, 0.5], [0.45, 0.35, 0.2]), ([0.25, 0.25, 0.5], [0.4, 0.4, 0.2])
+    assert response.divergence(*apart) == pytest.approx(local.optimal(*apart, 20).value, rel=1e-12)
+    assert response.divergence(*tied) < local.optimal(*tied, 20).value
+
+
 @pytest.mark.parametrize("name", [name for name in BUILD if name != "geometric"])
 def test_pure_probabilities_are_those_of_the_matrix(name):
     """How often a report supports its own symbol, and another one, counted from the matrix."""

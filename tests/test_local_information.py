@@ -10,16 +10,20 @@ from pathlib import Path
 import mpmath
 import numpy as np
 import pytest
-from scipy.optimize import linprog
 
+from oracles import most_information
 from tinct import ParameterError, local
 from tinct.local import information_bounds
 from tinct.local._mutual_information import even_blocks
+from tinct.local.all_patterns import solve_patterns
 from tinct.local.column_programs import Pricer, generate
+from tinct.local.orbit_programs import Classes, best_orbits, sampled_patterns, written_out
 from tinct.local.parameters import LocalBudget
 
 GOLDEN = json.loads((Path(__file__).parent / "golden.json").read_text())["mutual_information"]
 PRIORS = 100  # of the paper's figures
+ADVERSARIAL = 250  # priors that were made to break a bound
+PEAKED = [0.5] + [0.5 / 49] * 49
 BAD_EPSILON = [0, -1, math.nan, math.inf, 701, "nan", "", None, [1], True]
 BAD_PRIOR = [[], [0.5, 0.4], [0.5, math.nan], [1.5, -0.5], [math.inf, 0], [[0.5, 0.5]], "half", None, 5]
 
@@ -31,30 +35,31 @@ def information(p, matrix):
     return float((joint * np.log(np.where(used, matrix / joint.sum(axis=0), 1.0))).sum())
 
 
-def program(p, epsilon):
-    """The best mutual information by the linear program over all 2^k patterns, from the definition."""
-    k = len(p)
-    raised = (np.arange(1, 2**k)[:, None] >> np.arange(k)) & 1
-    columns = np.where(raised, 1.0, np.exp(-epsilon))
-    mean = columns @ p
-    worth = (p * columns * np.log(columns / mean[:, None])).sum(axis=1)
-    unit = worth.max() or 1.0
-    result = linprog(
-        -worth / unit,
-        A_eq=columns.T,
-        b_eq=np.ones(k),
-        method="highs-ds",
-        options={"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10},
-    )
-    assert result.status == 0, result.message
-    return -result.fun * unit
-
-
 def require_private(mechanism):
     """Rows are distributions, and within every column the ratio is at most e^ε, up to rounding."""
     matrix = mechanism.matrix
     assert abs(matrix.sum(axis=1) - 1).max() <= 1e-12
     assert (matrix.max(axis=0) / mechanism.budget.growth <= matrix.min(axis=0) * (1 + 1e-12)).all()
+
+
+def adversarial(rng, most=7):
+    """A prior with ties, near ties, zeros, tiny probabilities, or one symbol that nearly always occurs."""
+    k = int(rng.integers(2, most + 1))
+    shapes = (
+        lambda: rng.dirichlet(np.ones(k)),
+        lambda: rng.integers(0, 4, k) + np.eye(k)[0],
+        lambda: rng.choice([0.1, 0.1 * (1 + 1e-15), 0.1 * (1 - 2e-16), 0.3], k),
+        lambda: 1 + 1e-14 * rng.normal(size=k),
+        lambda: np.concatenate([[k - 1.0], np.ones(k - 1)]),
+        lambda: np.exp(-rng.uniform(0, 40, k)),
+        lambda: 2.0 ** -rng.integers(0, 60, k),
+    )
+    p = shapes[rng.integers(len(shapes))]()
+    if rng.random() < 0.3:
+        p[rng.integers(k)] = 0
+    if not p.any():
+        p[0] = 1
+    return p / p.sum()
 
 
 # values
@@ -86,7 +91,7 @@ def test_small_alphabets_equal_the_program_over_all_patterns():
         mechanism = local.mutual_information(p, epsilon)
         present = p[p > 0]
         # the oracle subtracts logarithms near 0, which costs digits at small budgets
-        assert mechanism.value == pytest.approx(program(present, epsilon), rel=1e-8, abs=1e-13), (p, epsilon)
+        assert mechanism.value == pytest.approx(most_information(present, epsilon), rel=1e-8, abs=1e-13), (p, epsilon)
         assert information(p, mechanism.matrix) == pytest.approx(mechanism.value, rel=1e-9, abs=1e-14)
         require_private(mechanism)
 
@@ -96,7 +101,7 @@ def test_generated_columns_reach_the_whole_program(k, epsilon):
     """Where columns are generated, the value is that of the program with all 2^k of them, and the bound meets it."""
     p = np.random.default_rng(k).dirichlet(np.ones(k))
     found = generate(p, LocalBudget.parse(epsilon))
-    assert found.value == pytest.approx(program(p, epsilon), rel=1e-8)
+    assert found.value == pytest.approx(most_information(p, epsilon), rel=1e-8)
     assert found.value <= found.upper_bound <= found.value * (1 + 1e-8)
 
 
@@ -117,7 +122,7 @@ def test_uniform_priors_are_solved_by_subset_selection(epsilon):
     for k in (2, 3, 5, 7):
         mechanism = local.mutual_information([1 / k] * k, epsilon)
         assert mechanism.channel.kind == "subset"
-        assert mechanism.value == pytest.approx(program(np.full(k, 1 / k), epsilon), rel=1e-8)
+        assert mechanism.value == pytest.approx(most_information(np.full(k, 1 / k), epsilon), rel=1e-8)
         assert information(np.full(k, 1 / k), mechanism.matrix) == pytest.approx(mechanism.value, rel=1e-10)
         best = max(local.subset_selection(k, epsilon, size=size).information([1 / k] * k) for size in range(1, k))
         assert mechanism.value == pytest.approx(best, rel=1e-12)
@@ -146,7 +151,220 @@ def test_large_budgets_keep_nearly_everything():
         require_private(mechanism)
 
 
+def test_adversarial_priors_at_every_budget():
+    """Ties, near ties, zeros, tiny probabilities: the value is the program's, within the bound, on the right side."""
+    rng = np.random.default_rng(11)
+    for _ in range(ADVERSARIAL):
+        p, epsilon = adversarial(rng), float(rng.choice([1e-4, 1e-3, 0.1, 0.5, 1, 2, 4, 8, 12, 16, 20]))
+        mechanism = local.mutual_information(p, epsilon)
+        require_private(mechanism)
+        present = p[p > 0]
+        if len(present) > 1:
+            # a symbol of probability 1 − 1e-12 leaves four digits of what the others say
+            rounding = 1e-8 * mechanism.value + 1e-15
+            best = most_information(present, epsilon)
+            assert best <= mechanism.upper_bound + rounding, (p, epsilon)
+            assert best == pytest.approx(mechanism.value, abs=rounding), (p, epsilon)
+            assert "exact" in mechanism.note
+            assert mechanism.randomiser  # proved private in whole units
+
+
+@pytest.mark.parametrize("epsilon", [1e-6, 1e-3, 0.1, 1.0, 5.0, 25.0, 100.0, 700.0])
+def test_two_symbols_are_exact_at_every_budget(epsilon):
+    """Randomized response, with its information to fifty digits; symbols that never occur share a row."""
+    with mpmath.workdps(400):
+        low = 1 / (1 + mpmath.exp(mpmath.mpf(epsilon)))
+        entropy = lambda z: -z * mpmath.log(z) - (1 - z) * mpmath.log1p(-z)  # noqa: E731
+        for share in (0.5, 0.25, 2.0**-20):
+            z = mpmath.mpf(share)
+            exact = float(entropy(z * (1 - low) + (1 - z) * low) - entropy(low))
+            for p in ([share, 1 - share], [0.0, 1 - share, 0.0, share]):
+                mechanism = local.mutual_information(p, epsilon)
+                assert mechanism.value == pytest.approx(exact, rel=1e-9)
+                assert mechanism.gap <= 1e-7 * mechanism.value
+                assert "exact" in mechanism.note
+                assert mechanism.matrix.shape == (len(p), 2)
+                assert mechanism.randomiser
+                require_private(mechanism)
+
+
+# symbols of equal probability
+
+
+def test_a_peaked_prior_is_solved_exactly():
+    """One symbol with half of the probability, 49 with the rest: blocks of symbols would leave a gap of 4.4 %."""
+    for epsilon in (0.1, 0.5, 1, 2, 4, 8, 15, 20):
+        mechanism = local.mutual_information(PEAKED, epsilon)
+        assert mechanism.gap <= 1e-9 * mechanism.value
+        assert information(np.array(PEAKED), mechanism.matrix) == pytest.approx(mechanism.value, rel=1e-9)
+        assert mechanism.matrix.shape[1] <= 50
+        require_private(mechanism)
+    assert local.mutual_information(PEAKED, 1).value == pytest.approx(0.117845252783190, rel=1e-12)
+
+
+@pytest.mark.parametrize("epsilon", [0.01, 1.0, 4.0, 12.0])
+def test_the_program_over_orbits_equals_the_one_over_all_patterns(epsilon):
+    """On random priors with classes of equal probability; its mechanism has that value, and its bound is not below."""
+    rng = np.random.default_rng(12)
+    budget = LocalBudget.parse(epsilon)
+    for _ in range(12):
+        k = int(rng.integers(3, 9))
+        p = rng.choice(rng.dirichlet(np.ones(3)), k)
+        p = p / p.sum()
+        classes = Classes.parse(p)
+        orbits = best_orbits(p, classes, budget)
+        made = written_out(p, classes, orbits, budget)
+        best = most_information(p, epsilon)
+        assert made.value == pytest.approx(best, rel=1e-8, abs=1e-13)
+        assert orbits.upper_bound == pytest.approx(best, rel=1e-8, abs=1e-13)
+        assert made.matrix.shape[1] <= k
+        assert information(p, made.matrix) == pytest.approx(made.value, rel=1e-8, abs=1e-14)
+
+
+@pytest.mark.parametrize(("sizes", "epsilon"), [((1, 11), 1.0), ((4, 8), 3.0), ((3, 4, 5), 0.5), ((1, 2, 9), 6.0)])
+def test_twelve_symbols_in_classes_equal_the_whole_program(sizes, epsilon):
+    """Through the public function, with a symbol that never occurs in between."""
+    p = np.repeat([0.6, 0.1, 0.3][: len(sizes)], sizes)
+    p = np.insert(p / p.sum(), 5, 0.0)
+    mechanism = local.mutual_information(p, epsilon)
+    assert mechanism.value == pytest.approx(most_information(p[p > 0], epsilon), rel=1e-8)
+    assert mechanism.gap <= 1e-9 * mechanism.value
+    assert mechanism.matrix.shape[1] <= 12
+    require_private(mechanism)
+
+
+@pytest.mark.parametrize("orbit", [(0, 3), (1, 2), (2, 7), (3, 0), (3, 8), (1, 5), (2, 4)])
+def test_sampled_patterns_raise_every_symbol_of_a_class_equally_often(orbit):
+    """Each pattern raises what the orbit says, shares sum to 1, a symbol is raised with share d/n; few patterns."""
+    classes = Classes.parse(np.repeat([0.1, 0.0875], [3, 8]))
+    assert classes.sizes.tolist() == [8, 3]
+    wanted = np.array(orbit[::-1])
+    raised, shares = sampled_patterns(wanted, classes)
+    assert len(raised) <= 11
+    assert math.fsum(shares) == pytest.approx(1, rel=1e-15)
+    assert min(shares) > 0
+    for number, (count, size) in enumerate(zip(wanted, classes.sizes, strict=True)):
+        inside = raised[:, classes.of == number]
+        assert (inside.sum(axis=1) == count).all()
+        assert shares @ inside == pytest.approx(np.full(size, count / size), abs=1e-15)
+
+
+def test_near_ties_are_as_good_as_ties():
+    """Probabilities that differ by rounding, or by a trillionth, are one class, and the bound still holds."""
+    rng = np.random.default_rng(13)
+    tied = local.mutual_information(PEAKED, 2)
+    for noise in (1e-15, 1e-14, 1e-13):
+        p = np.array(PEAKED) * (1 + noise * rng.normal(size=50))
+        mechanism = local.mutual_information(p / p.sum(), 2)
+        assert mechanism.value == pytest.approx(tied.value, rel=100 * noise)
+        assert mechanism.gap <= 1e-9 * mechanism.value
+        assert "exact" in mechanism.note
+    few = np.array([0.4, 0.2, 0.2 * (1 + 1e-13), 0.1, 0.1])
+    few = few / few.sum()
+    orbits = best_orbits(few, Classes.parse(few), LocalBudget.parse(1))
+    assert len(Classes.parse(few).sizes) == 3
+    assert orbits.upper_bound >= most_information(few, 1) * (1 - 1e-9)
+
+
+@pytest.mark.parametrize(("k", "epsilon"), [(120, 0.5), (300, 4.0), (500, 1.0), (500, 10.0), (800, 1.0)])
+def test_hundreds_of_symbols_in_a_few_classes(k, epsilon):
+    """Up to 500 symbols are exact with at most one output each; beyond, the bound is that of the program."""
+    p = np.concatenate([[float(k)], np.full(10, 5.0), np.ones(k - 11)])
+    mechanism = local.mutual_information(p / p.sum(), epsilon)
+    assert 0 <= mechanism.gap <= (1e-9 if k <= 500 else 1e-6) * mechanism.value
+    assert mechanism.matrix.shape[1] <= k
+    assert "orbit" in mechanism.certificate.method
+    require_private(mechanism)
+
+
+# few outputs
+
+
+def fewest(p, epsilon):
+    """The least number of patterns of which some weights make an optimal mechanism, by trying all sets of patterns."""
+    k = len(p)
+    raised = (np.arange(1, 2**k)[:, None] >> np.arange(k)) & 1
+    columns = np.where(raised, 1.0, math.exp(-epsilon))
+    worth = information_bounds.column_worth(np.minimum(raised @ p, 1.0), LocalBudget.parse(epsilon))
+    best = most_information(p, epsilon)
+    for count in range(1, k + 1):
+        for chosen in combinations(range(len(columns)), count):
+            some = columns[list(chosen)]
+            weights = np.linalg.lstsq(some.T, np.ones(k), rcond=None)[0]
+            whole = abs(weights @ some - 1).max() < 1e-10 and weights.min() > -1e-12
+            if whole and weights @ worth[list(chosen)] > best * (1 - 1e-9):
+                return count
+    raise AssertionError
+
+
+@pytest.mark.parametrize(
+    ("p", "epsilon"),
+    [
+        ([0.4, 0.2, 0.2, 0.2], 0.1),
+        ([0.3, 0.3, 0.2, 0.2], 0.5),
+        ([0.3, 0.3, 0.2, 0.2], 4.0),
+        ([0.4, 0.4, 0.1, 0.1], 1.0),
+        ([0.5, 0.125, 0.125, 0.125, 0.125], 1.0),
+        ([0.4, 0.3, 0.2, 0.1], 2.0),
+    ],
+)
+def test_small_alphabets_get_the_fewest_outputs(p, epsilon, capfd):
+    """Where several mechanisms are optimal, none has fewer outputs, by enumeration; and nothing is printed."""
+    made = solve_patterns(np.array(p), LocalBudget.parse(epsilon))
+    assert made.matrix.shape[1] == fewest(np.array(p), epsilon)
+    assert capfd.readouterr() == ("", "")
+
+
+def test_no_more_outputs_than_symbols_that_occur(capfd):
+    """On adversarial priors up to ten symbols; ten with many ties take a moment, and nothing is printed."""
+    rng = np.random.default_rng(14)
+    for number in range(60):
+        p = adversarial(rng, most=10)
+        if number % 3 == 0:
+            p = rng.integers(1, 5, 10) + 0.0
+            p = p / p.sum()
+        mechanism = local.mutual_information(p, float(rng.choice([0.01, 0.3, 1.0, 4.0, 16.0])))
+        if mechanism.channel.kind != "subset":
+            assert mechanism.matrix.shape[1] <= np.count_nonzero(p)
+    assert capfd.readouterr() == ("", "")
+
+
+def test_an_optimum_that_is_randomized_response_says_so():
+    """Cells are recognised, which are run exactly at every budget; two halves are two outputs."""
+    halves = local.mutual_information([0.35, 0.3, 0.2, 0.15], 0.001)
+    assert halves.cells == ((0, 3), (1, 2))
+    apart = local.mutual_information([0.35, 0.3, 0.2, 0.15], 15)
+    assert list(apart.cells) == [(0,), (1,), (2,), (3,)]
+
+
 # bounds
+
+
+@pytest.mark.parametrize("epsilon", [1e-4, 0.1, 1.0, 3.0, 8.0, 20.0])
+def test_the_bound_is_never_below_the_program(epsilon):
+    """Rates, lemma 26 and entropy against the program over all patterns, on adversarial priors with zeros."""
+    rng = np.random.default_rng(15)
+    for _ in range(ADVERSARIAL):
+        p = adversarial(rng)
+        present = p[p > 0]
+        bound = local.information_bound(p, epsilon)
+        assert bound >= most_information(present, epsilon) * (1 - 1e-8) - 1e-15, (p, epsilon)
+        assert bound == pytest.approx(local.information_bound(present, epsilon), rel=1e-12)
+
+
+def test_lemma_26_lowers_the_bound():
+    """For (0.9, 0.1) and ε = 1 from 0.0734 to 0.0463, where the optimum is 0.0410; it matters for about a quarter."""
+    budget, rng = LocalBudget.parse(1), np.random.default_rng(16)
+    assert float(information_bounds.rate([0.1, 0.9], budget).max()) == pytest.approx(0.0734, abs=5e-5)
+    assert local.information_bound([0.9, 0.1], 1) == pytest.approx(0.046267, abs=5e-7)
+    lowered = 0
+    for _ in range(300):
+        k = int(rng.integers(2, 9))
+        p, at = rng.dirichlet(np.ones(k)), LocalBudget.parse(float(np.exp(rng.uniform(-3, 2))))
+        sums = [math.fsum(p[list(subset)]) for subset in subsets(k)][1:]
+        rates = float(information_bounds.rate(np.minimum(sums, 1.0), at).max())
+        lowered += local.information_bound(p, at) < min(rates, information_bounds.entropy(p)) * (1 - 1e-9)
+    assert 40 <= lowered <= 120
 
 
 def test_column_worth_has_all_its_digits():
@@ -286,6 +504,29 @@ def test_a_partition_of_many_symbols_is_not_called_exact_unless_it_hits():
     assert half.exact == (abs(half.share - 0.5) <= 1e-15)
     assert mechanism.gap <= 1e-9
     assert ("may not be" in mechanism.note) == (not half.exact)
+
+
+SEVERAL = [[1 / 3] * 3, [0.4, 0.4, 0.2], [0.4, 0.2, 0.0, 0.4], [0.25] * 4]
+ONE = [[0.5, 0.3, 0.2], [0.4, 0.3, 0.3], [0.35, 0.3, 0.2, 0.15], [0.0, 0.6, 0.4]]
+
+
+@pytest.mark.parametrize("p", SEVERAL + ONE, ids=str)
+def test_small_budgets_are_claimed_where_no_other_partition_is_as_even(p):
+    """Theorem 12 of the paper needs that: with it two cells are optimal for small ε, without it nothing is claimed."""
+    values = [(local.binary_information(p, e), local.mutual_information(p, e)) for e in (1e-4, 1e-3, 1e-2)]
+    assert {"among all mechanisms for small enough ε" in binary.note for binary, _ in values} == {p in ONE}
+    if p in ONE:
+        assert all(binary.value == pytest.approx(best.value, rel=1e-9) for binary, best in values)
+
+
+def test_randomized_response_is_optimal_at_large_budgets_for_priors_without_zeros():
+    """What its note says; with a symbol that never occurs, an output is wasted at every ε."""
+    for p in ([0.5, 0.3, 0.2], [0.25] * 4, [0.4, 0.3, 0.3], [0.7, 0.1, 0.1, 0.05, 0.05]):
+        response = local.randomized_response(len(p), 16)
+        assert "every symbol has a positive probability" in response.note
+        assert response.information(p) == pytest.approx(local.mutual_information(p, 16).value, rel=1e-10)
+    wasted = local.randomized_response(3, 16).information([0.5, 0.5, 0.0])
+    assert wasted < local.mutual_information([0.5, 0.5, 0.0], 16).value * (1 - 1e-7)
 
 
 # pricing and blocks

@@ -20,12 +20,14 @@ from evidence.pairs.running import noticed, workplace
 from evidence.pairs.watching import Watch, remembered, watched
 from evidence.pairs.worker import work
 
-from tinct import Privacy, ask, exact
+from tinct import ParameterError, Privacy, ask, exact
 from tinct.numbers.bounds import growth_below
+from tinct.spark._session import java_version
 
 FULL = "TINCT_EVIDENCE" in os.environ
 PAIRS = 50
 FRESH = 40
+SPARK_PAIRS = 4
 HANDFUL = MUTANTS if FULL else MUTANTS[:6:2]
 
 
@@ -46,6 +48,24 @@ def test_fresh_neighbours_cannot_be_told_apart():
     with workplace() as folder:
         found = work(seed, 0, FRESH, folder, most=1)
     assert not found["violations"], json.dumps(found["violations"], indent=1)
+
+
+@pytest.mark.xdist_group("spark")  # one process for all that start a Spark
+def test_neighbours_on_spark_cannot_be_told_apart():
+    """The first of the two hundred pairs of the evidence; a Spark that was started for them is stopped."""
+    pyspark = pytest.importorskip("pyspark.sql")
+    if (java_version() or 0) < 17:
+        pytest.skip("Java 17 is not installed")
+    running = pyspark.SparkSession.getActiveSession()
+    try:
+        with workplace() as folder:
+            found = work(neighbours.SEED, 0, SPARK_PAIRS, folder, (cases.SPARK,), most=1)
+    finally:
+        started = pyspark.SparkSession.getActiveSession()
+        if running is None and started is not None:
+            started.stop()
+    assert not found["violations"], json.dumps(found["violations"], indent=1)
+    assert found["counts"]["outcome"][comparing.FINE] >= SPARK_PAIRS / 2
 
 
 def test_line_ends_in_a_cell_end_no_row():
@@ -213,6 +233,23 @@ def test_masks_hide_the_answer_and_nothing_else():
     assert looking.masked(one) == {
         "code": 0, "printed": {"answer": None, "left": 1}, "ledger": {"tinct_answers": [[1, 1, 3]]},
     }  # fmt: skip
+
+
+def test_a_fault_is_never_a_refusal(monkeypatch):
+    """Where the library stumbles in the same way over both, the pair has not been compared."""
+    for error, law in ((TypeError("two arguments"), comparing.FAULTS), (ParameterError("no such column"), None)):
+        monkeypatch.setattr(looking, "ask", _raising(error))
+        with workplace() as folder:
+            outcome, violation = comparing.compare(cases.make("a", 0), folder)
+        assert (None if violation is None else violation.law) == law
+        assert outcome == (comparing.REFUSED if law is None else comparing.FINE)
+
+
+def _raising(error):
+    def ask(*_given, **_options):
+        raise error
+
+    return ask
 
 
 def test_a_difference_is_shown_where_it_is():

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import importlib.util
 import itertools
 import json
 from fractions import Fraction
-from pathlib import Path
 
 import mpmath
 import networkx as nx
@@ -307,16 +305,6 @@ def test_what_only_one_neighbour_can_answer_has_no_mu():
 
 
 # a certificate under a chosen ε
-
-
-@pytest.fixture(scope="module")
-def tool():
-    """The checker that shares nothing with tinct."""
-    path = Path(__file__).parents[1] / "tools" / "check_certificate.py"
-    spec = importlib.util.spec_from_file_location("check_certificate", path)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
 
 
 @pytest.mark.parametrize("epsilon", ["0", "1/2", "ln 3", "3"])

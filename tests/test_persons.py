@@ -99,6 +99,7 @@ def test_the_sentence_says_what_is_kept():
     assert "the category listed first" in sentence(mode("a", ["x", "y"]), "id")
     assert "rows with an empty 'id' are ignored" in sentence(majority("a"), "id")
     assert "each row counts as one person" in sentence(majority("a"), None)
+    assert "unit" not in sentence(majority("a"), None, declared=True)  # those who ask cannot change it
 
 
 def test_a_rule_that_a_rendering_does_not_know_is_an_error(monkeypatch):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import itertools
+import json
 import random
 import shutil
 import sqlite3
@@ -11,6 +12,7 @@ import threading
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
+from types import SimpleNamespace
 
 import pandas as pd
 import pytest
@@ -20,11 +22,15 @@ from typer.testing import CliRunner
 
 from tinct import FileError, Ledger, ParameterError, Protection, TinctError, ask, sources
 from tinct.asking import plan
+from tinct.asking.request import read_request
 from tinct.cli.main import app
 from tinct.ledger import State
 from tinct.ledger.charges import checked_charge
+from tinct.ledger.class_spending import spent_by_class
+from tinct.ledger.costs import budget_epsilon, cost_epsilon
 from tinct.numbers.bounds import exp_below
 from tinct.privacy.neighbors import Neighbors
+from tinct.spark import ask_groups
 
 ROWS, PEOPLE = Protection(), Protection(unit="name")
 FIXED = Protection(neighbors="replace", people=50)
@@ -163,6 +169,205 @@ def test_personal_budgets_come_from_the_scope(tmp_path):
         assert ask(data, "majority(support)", ledger=ledger).value in ("yes", "no")
     assert plans.count(plans[0]) == 3
     assert plans[0].epsilon == "2"
+
+
+# each person's own ε, which no asker can raise
+
+OWN = Protection(neighbors="replace", epsilon_column="budget", budgets={"0.1": 20, "1": 30})
+
+
+def careful():
+    return survey().assign(budget=["0.1"] * 20 + ["1"] * 30)
+
+
+@pytest.mark.parametrize(
+    ("options", "limit"),
+    [
+        ({"epsilon": 1}, "ε = 0.1 with δ = 0"),
+        ({"epsilon": "0.100000000000000000000000000000000000001"}, "ε = 0.1 with δ = 0"),
+        ({"epsilon": 0.1}, "ε = 0.1 with δ = 0"),  # the float is more than a tenth
+        ({"epsilon": "0.1", "delta": "1e-9"}, "δ = 0"),
+        ({"epsilon": "0.1", "neighbors": "add-remove"}, "counts twice"),
+        ({"epsilon": "0.1", "neighbors": "add-remove", "by": "name", "groups": ["1"]}, "counts twice"),
+        ({"epsilon": 1, "neighbors": "add-remove", "by": "name", "delta": "1e-6"}, "counts twice"),
+        ({"epsilon": 1, "question": "mode(support, categories=['yes', 'no'])"}, "ε = 0.1"),
+    ],
+    ids=str,
+)
+@pytest.mark.parametrize("action", [ask, plan])
+def test_one_epsilon_for_everybody_is_at_most_the_smallest_that_was_declared(
+    tmp_path, monkeypatch, action, options, limit
+):
+    """Where people have an ε of their own, more than the smallest of them would break the promise to the most careful:
+    it is refused before a row is read, and nothing is charged.
+    """  # noqa: D205
+    ledger = Ledger(tmp_path / "b.db", 9, "0.1", protects=OWN)
+    for name in ("count", "count_by", "group_batches"):
+        monkeypatch.setattr(sources.Source, name, _never)
+    with pytest.raises(ParameterError, match=f"have an ε of their own.*{limit}") as caught:
+        action(careful(), **{"question": "majority(support)", "ledger": ledger, **options})
+    assert caught.value.parameter == "epsilon"
+    assert ledger.history() == []
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {},
+        {"epsilon": "0.1"},
+        {"epsilon": "0.05", "neighbors": "add-remove"},
+        {"epsilon": "0.05", "neighbors": "add-remove", "by": "name", "groups": ["1"]},
+        {"epsilon": "ln 1.1"},
+    ],
+    ids=str,
+)
+def test_what_keeps_to_the_smallest_is_granted(tmp_path, options):
+    """Each person's own ε, or one for everybody that is at most the smallest in the terms of the scope."""
+    ledger = Ledger(tmp_path / "b.db", 9, protects=OWN)
+    ask(careful(), "majority(support)", ledger=ledger, **options)
+    assert len(ledger.history()) == 1
+
+
+@pytest.mark.parametrize("group", [{}, {"partition": "ward", "group": "N"}], ids=str)
+def test_a_charge_by_hand_keeps_to_the_smallest_too(tmp_path, group):
+    """One ε for everybody is what a charge says that says nothing else; with the owner's declaration it is personal."""
+    ledger = Ledger(tmp_path / "b.db", 9, "0.1", protects=OWN)
+    ledger.add_partition("ward", "one each")
+    for cost in ({"epsilon": 1}, {"epsilon": "0.1", "delta": "1e-9"}, {"epsilon": "0.11"}):
+        for call in (ledger.grant, ledger.check, lambda **more: ledger.charge(_never, **more)):
+            with pytest.raises(ParameterError, match="an ε of their own"):
+                call(**cost, **({} if call == ledger.check else group))
+    whole = replace(OWN, epsilon_column=None, budgets=None)
+    with pytest.raises(ParameterError, match="an ε of their own"):
+        ledger.grant(epsilon=1, protects=whole, **group)
+    for cost in ({"epsilon": "1.1"}, {"epsilon": 1, "delta": "1e-9"}):  # nobody has agreed to this
+        with pytest.raises(ParameterError, match="an ε of their own"):
+            ledger.grant(**cost, protects=ledger.protects(), **group)
+    ledger.charge(lambda: 1, epsilon="0.1", **group)
+    ledger.charge(lambda: 1, epsilon=1, protects=ledger.protects(), **group)
+    assert [entry.epsilon for entry in ledger.history()] == [Fraction(1, 10), 1]
+
+
+def test_a_charge_that_broke_a_promise_is_not_drawn_for(tmp_path):
+    """An entry for one ε for everybody, written by other hands: repeating the request does not complete it."""
+    ledger = Ledger(tmp_path / "b.db", 9, protects=OWN)
+    wanted = checked_charge(1, 0, "r", "q", None, "default", None, None, None, None)
+    with ledger._writing() as session:
+        ledger._granted(session, replace(wanted, protects=OWN), 1)
+    with pytest.raises(ParameterError, match="an ε of their own"):
+        ledger.charge(_never, epsilon=1, question="q", request="r")
+
+
+@pytest.mark.parametrize(
+    ("declared", "asked", "fits"),
+    [
+        ({"ln 2": 3, "1": 4}, "ln 2", True),
+        ({"ln 2": 3, "1": 4}, "log(2)", True),
+        ({"ln 2": 3, "1": 4}, cost_epsilon("ln 2"), False),  # the rational that is charged for it lies just above
+        ({"ln 2": 3, "1": 4}, budget_epsilon("ln 2"), True),
+        ({"ln 2": 3, cost_epsilon("ln 2"): 4}, cost_epsilon("ln 2"), False),
+        ({"0.7": 3, "1": 4}, "ln 2", True),
+        ({"0.69": 3, "1": 4}, "ln 2", False),
+        ({"0": 3, "1": 4}, "0.001", False),
+        ({"1": 0, "2": 7}, "1.5", False),  # 1 was offered, and the data may hold somebody who chose it
+    ],
+    ids=str,
+)
+def test_the_smallest_epsilon_is_compared_exactly(declared, asked, fits):
+    """Logarithms with logarithms, rationals with rationals, and one with the other by proved bounds."""
+    owner = Protection(neighbors="replace", epsilon_column="budget", budgets=declared)
+    single = Protection(neighbors="replace", people=7)
+    if fits:
+        assert owner.cost_of(single, asked, 0) == (cost_epsilon(asked), 0)
+    else:
+        with pytest.raises(ParameterError, match="an ε of their own"):
+            owner.cost_of(single, asked, 0)
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    st.lists(st.integers(1, 12), min_size=1, max_size=4, unique=True),
+    st.lists(st.tuples(st.sampled_from(["own", "all", "half"]), st.integers(0, 14)), max_size=8),
+)
+def test_nobody_loses_more_than_the_ledger_says_of_their_class(classes, asked):
+    """Answers of all kinds, charged as they come: the exact loss of a person is the sum of the ε each granted answer
+    had for them, no answer has more than their own, and ``spent_by_class`` is at least that sum.
+    """  # noqa: D205
+    tenths = [Fraction(each, 10) for each in classes]
+    owner = Protection(neighbors="replace", epsilon_column="e", budgets={str(each): 2 for each in tenths})
+    lost, entries = dict.fromkeys(tenths, Fraction(0)), []
+    for kind, size in asked:
+        epsilon = max(tenths) if kind == "own" else Fraction(size, 10)
+        whom = {
+            "own": owner,
+            "all": replace(owner, epsilon_column=None, budgets=None),
+            "half": Protection(),
+        }[kind]
+        try:
+            cost, _ = owner.cost_of(whom, epsilon, 0)
+        except ParameterError:
+            assert epsilon * (2 if kind == "half" else 1) > min(tenths)
+            continue
+        for own in tenths:  # how far the answer lets one replaced person of this class move the odds
+            loss = own if kind == "own" else epsilon * (2 if kind == "half" else 1)
+            assert loss <= own
+            lost[own] += loss
+        entries.append(SimpleNamespace(epsilon=cost, partition=None, groups=()))
+    found = spent_by_class(entries, owner.budgets)
+    assert {Fraction(name): amount for name, amount in found.items()} == lost
+
+
+def test_the_command_shows_what_each_class_has_spent(run):
+    """Personal answers cost each person their own ε, one ε for everybody costs all the same; groups count once."""
+    careful().to_csv("d.csv", index=False)
+    run("budget", "init", "b.db", "-e", "3", "--neighbors", "replace", "--count", "d.csv", "--epsilon-column", "budget",
+        "--budgets", "0.1,1", "--partition", "ward=one each")  # fmt: skip
+    assert "spent so far" not in run("budget", "show", "b.db")
+    for _ in range(2):
+        run("ask", "d.csv", "majority(support)", "--ledger", "b.db")
+    run("ask", "d.csv", "majority(support)", "--ledger", "b.db", "-e", "0.05")
+    for ward in ("N", "S", "N"):
+        Ledger("b.db").charge(lambda: 1, epsilon="0.1", partition="ward", group=ward)
+    assert "spent so far by each person with ε = 0.1: 0.45, ε = 1: 2.25" in run("budget", "show", "b.db")
+    (scope,) = json.loads(run("budget", "show", "b.db", "--json"))["scopes"]
+    assert scope["spent_by_class"] == {"0.1": "0.45", "1": "2.25"}
+    assert scope["spent"]["epsilon"] == "2.25"
+    refused = run("ask", "d.csv", "majority(support)", "--ledger", "b.db", "-e", "1")
+    assert "ask without epsilon and delta" in refused
+
+
+@pytest.mark.parametrize("epsilon", ["1", "0.1", "0.01"])
+def test_spark_answers_no_groups_where_people_have_their_own_epsilon(tmp_path, epsilon):
+    """Groups need add-remove neighbours, and personal budgets replace: refused before the frame is even looked at."""
+    ledger = Ledger(tmp_path / "b.db", 9, protects=OWN)
+    with pytest.raises(ParameterError, match="neighbors='add-remove'"):
+        ask_groups(object(), "majority(support)", epsilon, by="ward", path="out", ledger=ledger)
+    assert ledger.history() == []
+
+
+def test_a_certificate_is_one_epsilon_for_everybody(run):
+    """It does not say whose ε an edge has, so release takes it up to the smallest only, even a personal one."""
+    careful().to_csv("d.csv", index=False)
+    Ledger("b.db", 9, protects=OWN)
+    run("ask", "d.csv", "majority(support)", "--ledger", "b.db", "--plan", "--certificate", "own.json")
+    for epsilon in ("0.1", "1"):
+        words = ("ask", "d.csv", "majority(support)", "-e", epsilon, "--neighbors", "replace", "--people", "50")
+        run(*words, "--plan", "--certificate", f"all-{epsilon}.json")
+    run("design", "majority:50", "-e", "1", "--certificate", "graph.json")
+    for name, at in (("own", "[0,0]"), ("all-1", "0"), ("graph", "0")):
+        assert "an ε of their own" in run("release", f"{name}.json", "--at", at, "--ledger", "b.db")
+    assert Ledger("b.db").history() == []
+    run("release", "all-0.1.json", "--at", "0", "--ledger", "b.db")
+    assert Ledger("b.db").spent().epsilon == Fraction(1, 10)
+
+
+def test_the_ledger_takes_as_many_classes_as_a_question():
+    """One number for both: what an owner may declare, somebody can ask."""
+    sizes = {str(at): 1 for at in range(1, 17)}
+    owner = Protection(neighbors="replace", epsilon_column="budget", budgets=sizes)
+    read_request("majority(support)", owner=owner)
+    with pytest.raises(ParameterError, match="1 to 16 values"):
+        Protection(neighbors="replace", epsilon_column="budget", budgets=sizes | {"17": 1})
 
 
 def test_plans_read_no_row(tmp_path, monkeypatch):

@@ -346,6 +346,86 @@ def test_extreme_budgets_are_verified_without_a_warning(epsilon, delta):
         assert verdict.epsilon <= 700 * (1 + 1e-9)
 
 
+@pytest.mark.parametrize("delta", [1 - 1e-16, 1 - 1e-10, 1 - 1e-6, 0.75])
+def test_delta_next_to_1_forgives_nothing(delta):
+    """Telling everything is not private for any δ below 1, and what is private needs no more than its ε."""
+    privacy = Privacy(1, delta)
+    verdict = verify(balanced(LINE, privacy), LINE, privacy)
+    assert verdict.private
+    assert verdict.epsilon <= 1 + 1e-12
+    truth, error = privacy.balance
+    pair = graphs.line(1, 1)
+    for share in (0.0, 0.5, 1 - 1e-6):
+        closer = [[1 - share * error, share * error], [share * error, 1 - share * error]]
+        assert not verify(closer, pair, privacy).private
+    assert verify([[truth, error], [error, truth]], pair, privacy).private
+    three = DatasetGraph([(1, 2)], {1: "a", 2: "b"}, outputs="abc")
+    for share, private in ((1.0, True), (0.9, False)):
+        rest = share * error
+        halves = [[(1 - rest) / 2, (1 - rest) / 2, rest], [rest / 2, rest / 2, 1 - rest]]
+        assert verify(halves, three, privacy).private == private
+
+
+@given(strategies.probabilities, st.floats(0, 3), st.sampled_from([0.0, 1e-9, 0.1, 0.6, 1 - 1e-9, 1 - 2**-53]))
+def test_private_and_the_least_epsilon_say_the_same(a, epsilon, delta):
+    """A table is private exactly if its least ε does not exceed the budget by more than the tolerance."""
+    privacy, pair = Privacy(epsilon, delta), graphs.line(1, 1)
+    for factor in (1 - 1e-6, 1.0, 1 + 1e-6):
+        right, wrong = (float(value) for value in privacy.walk(1, min(1.0, a * factor), 1 - min(1.0, a * factor)))
+        verdict = verify([[right, wrong], [a, 1 - a]], pair, privacy)
+        assert verdict.private == (verdict.epsilon <= epsilon + 2e-9)
+
+
+def test_what_1_minus_p_has_lost_is_named():
+    """1 − p of a p next to 1 is 0, or off by so much that ratios break: the verdict says so, and what to do."""
+    pair, privacy = graphs.line(1, 1), Privacy("ln 3")
+    small = np.array([5e-17, 1e-16])
+    yes = 1 - small
+    verdict = verify(np.column_stack([yes, 1 - yes]), pair, privacy)
+    assert (verdict.private, verdict.epsilon) == (False, math.inf)
+    assert "rounding alone may be the reason" in verdict.hint
+    assert "from_smaller" in verdict.hint
+    far = 1 - np.array([5e-17, 1e-12])
+    assert "still more than is allowed" in verify(np.column_stack([far, 1 - far]), pair, privacy).hint
+    assert verify([[0.5, 0.5], [0.9, 0.1]], pair, privacy).hint == ""
+    assert verify([[1e-20, 1.0], [1e-30, 1.0]], pair, privacy).hint == ""
+    read = Mechanism.from_smaller(pair, [[math.nan, small[0]], [1.0, small[1]]])
+    verdict = verify(read, privacy=privacy)
+    assert verdict.private
+    assert verdict.epsilon == pytest.approx(math.log(2))
+    assert verdict.hint == ""
+
+
+def test_a_table_is_read_by_its_smaller_entries():
+    line = graphs.line(1, 2)
+    mechanism = Mechanism.from_smaller(line, [[0.999999, 1.25e-6], [3e-300, math.nan], [0.5, 0.5]], Privacy(1))
+    assert mechanism.table.tolist() == [[1 - 1.25e-6, 1.25e-6], [3e-300, 1.0], [0.5, 0.5]]
+    assert mechanism.privacy == Privacy(1)
+
+
+@pytest.mark.parametrize(
+    "row",
+    [
+        [0.2, 0.7],  # sums to 0.9
+        [math.nan, math.nan],
+        [math.nan, 0.9],  # not the smaller one
+        [-1e-9, 1.0],
+        [1.0, math.inf],
+        [1e-3, 1.1],
+    ],
+)
+def test_rows_without_a_smaller_entry_are_refused(row):
+    with pytest.raises(ParameterError, match=r"row 2 must have a smaller entry from 0 to 1/2"):
+        Mechanism.from_smaller(graphs.line(1, 1), [[0.5, 0.5], row])
+
+
+def test_only_two_answers_have_a_smaller_one():
+    with pytest.raises(ParameterError, match="2 columns"):
+        Mechanism.from_smaller(graphs.line(1, 1), [[0.5, 0.3, 0.2]] * 2)
+    with pytest.raises(ParameterError, match="array of numbers"):
+        Mechanism.from_smaller(graphs.line(1, 1), [["a", "b"]] * 2)
+
+
 # baselines
 
 PRIVACIES = [Privacy(1), Privacy(1, 0.01), Privacy("ln 2", 0.1), Privacy(0.1), Privacy(0), Privacy(5, 1e-6)]

@@ -13,8 +13,10 @@ from math_core import LatexError, LatexToMathML
 from mkdocs.exceptions import PluginError
 
 _DISPLAYED = re.compile(r'<div class="arithmatex">\\\[(.*?)\\\]</div>', re.DOTALL)
-_INLINE = re.compile(r'<span class="arithmatex">\\\((.*?)\\\)</span>([,.;:)]*)', re.DOTALL)
+_INLINE = re.compile(r'<span class="arithmatex">\\\((.*?)\\\)</span>((?:-\w+)?[,.;:)]*)', re.DOTALL)
 _RELATION = re.compile(r"\\(?:le|ge|iff|mapsto)\b|[=<>]")
+_LETTER = r"(<m[ino]>[^<]*</m[ino]>)"
+_PRIMED = re.compile(rf"<msup>{_LETTER}<mo>([′″])</mo></msup>|<msubsup>{_LETTER}{_LETTER}<mo>([′″])</mo></msubsup>")
 _LONG = 36  # letters of LaTeX: browsers do not break a formula, so a longer one is set in pieces
 _CONVERTER = LatexToMathML(fancy_error=False)
 
@@ -24,11 +26,20 @@ def mathml(latex: str, *, display: bool) -> str:
 
     >>> mathml("a^2", display=False)
     '<math><msup><mi>a</mi><mn>2</mn></msup></math>'
+    >>> mathml("s'_k", display=False).count("<msub><mrow><mi>s</mi>")
+    1
     """
     try:
-        return _CONVERTER.convert_with_local_state(latex, displaystyle=display)
+        return _PRIMED.sub(_beside, _CONVERTER.convert_with_local_state(latex, displaystyle=display))
     except LatexError as error:
         raise PluginError(f"this formula cannot be set: {latex}\n{error}") from error
+
+
+def _beside(found: re.Match[str]) -> str:
+    """A prime beside its letter: it is drawn raised already, and as an exponent would float above the line."""
+    letter, prime, other, below, second = found.groups()
+    primed = f'<mrow>{letter or other}<mo lspace="0" rspace="0">{prime or second}</mo></mrow>'
+    return primed if letter else f"<msub>{primed}{below}</msub>"
 
 
 def pieces(latex: str) -> list[str]:

@@ -46,7 +46,7 @@ MUTANTS = (
     Mutant(
         "a step has only its second branch",
         "propagation.step",
-        "key * (gain + shift) <= 1.0 - shift",
+        "key * (gain + shift) <= rest",
         "key * (gain + shift) <= 0.0",
         _BOUNDS,
     ),

@@ -18,6 +18,7 @@ TEXT_SOURCES = ("csv", "tsv", "jsonl")
 FILES = (*TEXT_SOURCES, "parquet")
 SOURCES = (*FILES, "pandas", "polars", "arrow", "duckdb")
 SPARK = "spark"
+_NOT_IN_SPARK = ("time64[us]", "timestamp[ns]")  # a file with such a column is refused by its footer
 ADD_REMOVE, REPLACE = "add-remove", "replace"
 NO_GROUPS, DECLARED, FOUND = "none", "declared", "found"
 _ODD_NAMES = {"v": "the value", "w": "wörd", "g": 'a"b', "p": "p`d", "e": "e;", "x": "x'"}
@@ -227,6 +228,8 @@ class _Maker:
         if personal:
             options["epsilon_column"] = self._add("e", BUDGETS)
             options["budgets"] = list(values.EPSILONS[: dice.choice((1, 2, 2, 3))])
+            if dice.random() < 0.25:
+                options["lean"] = dice.choice(("0.6", "0.8"))
             return
         options["epsilon"] = dice.choice(_AMOUNTS)
         delta = dice.choice(_DELTAS)
@@ -378,8 +381,8 @@ class _Maker:
     def _add(self, short: str, use: str) -> str:
         if short not in self.columns:
             kinds = storage.TYPES[use]
-            if self.source != "pandas":
-                kinds = tuple(kind for kind in kinds if kind != "object")
+            foreign = {"pandas": (), SPARK: ("object", *_NOT_IN_SPARK)}.get(self.source, ("object",))
+            kinds = tuple(kind for kind in kinds if kind not in foreign)
             self.columns[short] = Column(self.names[short], use, self.dice.choice(kinds) if self.typed else "text")
         return self.names[short]
 

@@ -9,21 +9,23 @@ from evidence.pairs import closeness, looking
 from evidence.pairs.cases import REPLACE
 from evidence.pairs.watching import Watch
 from evidence.pairs.writing import Unwritable
+from tinct import errors
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from evidence.pairs.cases import Case
 
-ERRORS, PLANS, ANSWERS, SHOWN, SEEN, UNPAID = (
+ERRORS, FAULTS, PLANS, ANSWERS, SHOWN, SEEN, UNPAID = (
     "one of two neighbours fails, or fails otherwise",
+    "a request ends with an error that is not one of tinct's",
     "the plan depends on the data",
     "the answers are not (ε, δ)-close",
     "what is shown beside the answers depends on the data",
     "what can be seen beside the answer differs",
     "something is drawn before it is charged",
 )
-LAWS = (ERRORS, PLANS, ANSWERS, SHOWN, SEEN, UNPAID)
+LAWS = (ERRORS, FAULTS, PLANS, ANSWERS, SHOWN, SEEN, UNPAID)
 FINE, REFUSED, UNWRITTEN, STRANGERS = "compared", "refused alike", "not writable", "not neighbours as read"
 _MOST_GROUPS = 4
 
@@ -65,7 +67,8 @@ def _answers(case: Case, one: Any, other: Any, watches: tuple[Watch, Watch]) -> 
     if one.get("error") != other.get("error"):
         return ERRORS, f"{one.get('error')} | {other.get('error')}"
     if "error" in one:
-        return None
+        kind, words = one["error"][0][:2]
+        return None if hasattr(errors, kind) else (FAULTS, f"{kind}: {words}")
     if one["plan"] != other["plan"]:
         return PLANS, difference(one["plan"], other["plan"])
     names = closeness.differing(*watches)

@@ -146,10 +146,10 @@ def remembered() -> Iterator[None]:
     modes = cache(lambda k, epsilon, neighbors, n, missing: mode(k, epsilon, neighbors=neighbors, n=n, missing=missing))
     boxes: dict[Any, Any] = {}
 
-    def boxed(asked: Any, progress: Any) -> Any:
-        key = (str(asked.question), asked.names, asked.sizes)
+    def boxed(asked: Any, progress: Any, lean: Any = None) -> Any:
+        key = (str(asked.question), asked.names, asked.sizes, lean)
         if key not in boxes:
-            boxes[key] = box(asked, progress)
+            boxes[key] = box(asked, progress, lean)
         return boxes[key]
 
     answers = ("yes", "no")

@@ -8,7 +8,6 @@ from __future__ import annotations
 import csv
 import io
 import json
-from pathlib import Path
 from random import Random
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +16,7 @@ from evidence.pairs.values import decodable, encoded
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from pathlib import Path
 
     from evidence.pairs.cases import Case, Row
 
@@ -288,11 +288,16 @@ def _pandas_moments(kind: str, made: Any, dice: Random) -> Any:
 
 
 def _spark(dice: Random, case: Case, rows: list[Row], folder: Path) -> Any:
+    """As ``tinct ask --engine spark`` opens a file; a frame that a caller brings may fail as the caller likes."""
     from pyspark.sql import SparkSession
 
-    session = SparkSession.builder.master("local[1]").config("spark.ui.enabled", "false").getOrCreate()
-    path = Path(_parquet(dice, case, rows, folder))
-    return session.read.parquet(str(path))
+    from tinct.sources.spark_frames import open_frame
+    from tinct.spark.parquet_rows import read_rows
+
+    quiet: dict[str, Any] = {"spark.ui.enabled": "false", "spark.sql.shuffle.partitions": "1", "spark.log.level": "OFF"}
+    session = SparkSession.builder.master("local[1]").config(map=quiet).getOrCreate()
+    path = _parquet(dice, case, rows, folder)
+    return open_frame(read_rows(session, path), path)
 
 
 _MAKERS: dict[str, Callable[[Random, Any, list[Any], Path], Any]] = {

@@ -6,7 +6,7 @@ to the boundary), which changes by at most one between neighbours.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from tinct.graphs import DatasetGraph
+    from tinct.graphs.budgets import PrivacyLike
 
     Floats = NDArray[np.float64]
 
@@ -56,7 +57,7 @@ ERRORS: dict[str, Callable[[Privacy, Floats], Floats]] = {
 }
 
 
-def beside(graph: DatasetGraph, privacy: Any) -> dict[str, Mechanism]:
+def beside(graph: DatasetGraph, privacy: PrivacyLike) -> dict[str, Mechanism]:
     """Which baselines stand beside a mechanism for this graph and privacy, wherever tinct shows one.
 
     All of them, at the smallest budget; none for more than two answers, for orders of preference, for pieces without a
@@ -74,7 +75,7 @@ def beside(graph: DatasetGraph, privacy: Any) -> dict[str, Mechanism]:
     return {name: build(graph, common) for name, build in ALL.items()}
 
 
-def smallest_budget(graph: DatasetGraph, privacy: Any) -> Privacy | None:
+def smallest_budget(graph: DatasetGraph, privacy: PrivacyLike) -> Privacy | None:
     """The (ε, δ) that holds for everybody: the smallest of all edges; None if an edge has none, or another kind."""
     if privacy is None or isinstance(privacy, Privacy):
         return privacy

@@ -4,7 +4,7 @@ Messages say what is wrong, where, and what would be right. They name vertices o
 parameters, never a secret dataset.
 
 An error carries facts beside its sentence, so that nobody has to search its words: the file it is about, the
-parameter that is refused, and the parameters to write instead. A command or a page builds its own words from them.
+parameter that is refused, and the parameters to write or the ways to take instead. A command or a page builds its own words from them.
 """
 
 from __future__ import annotations
@@ -41,10 +41,25 @@ class Parameter:
         return self.name if self.value is ... else f"{self.name}={self.value!r}"
 
 
+@dataclass(frozen=True)
+class Way:
+    """What to do instead: as one does it in Python, and on the command line.
+
+    >>> print(Way("local.optimal", "tinct local design"))
+    local.optimal
+    """
+
+    python: str
+    command: str
+
+    def __str__(self) -> str:
+        return self.python
+
+
 class TinctError(Exception):
     """The base of every error tinct raises on purpose: a sentence of texts and parameters, and the file it is about."""
 
-    def __init__(self, *sentence: str | Parameter, path: object = None) -> None:
+    def __init__(self, *sentence: str | Parameter | Way, path: object = None) -> None:
         super().__init__(*sentence)
         self.path = path
 
@@ -73,7 +88,7 @@ class ParameterError(TinctError, ValueError):
 
     def __init__(
         self,
-        *sentence: str | Parameter,
+        *sentence: str | Parameter | Way,
         path: object = None,
         parameter: str | None = None,
         expected: str | None = None,
@@ -86,7 +101,7 @@ class ParameterError(TinctError, ValueError):
         self.value = value if isinstance(value, str | numbers.Number | Decimal) else None
 
     @classmethod
-    def of(cls, parameter: str, expected: str, value: Any = ..., *hint: str | Parameter) -> Self:
+    def of(cls, parameter: str, expected: str, value: Any = ..., *hint: str | Parameter | Way) -> Self:
         """The usual sentence: what must be what, and what was given, unless that is ``...``."""
         got = () if value is ... else (f", got {brief(value)}",)
         known = parameter if parameter.isidentifier() else None  # else words for a thing that is no parameter
@@ -95,7 +110,7 @@ class ParameterError(TinctError, ValueError):
 
     @classmethod
     def about(
-        cls, parameter: str, sentence: str, *more: str | Parameter, expected: str | None = None, value: Any = None
+        cls, parameter: str, sentence: str, *more: str | Parameter | Way, expected: str | None = None, value: Any = None
     ) -> Self:
         """Any other sentence about a parameter: in it, parameters stand in backquotes, with the value to write.
 
@@ -130,6 +145,24 @@ class NoOptimum(_Witnessed):
     """No mechanism was found that is at least as good as all the others; ``witness`` says where the bounds clash."""
 
 
+class CostlyRows(UserWarning):
+    """A warning: one row for each order is right much less often than another private mechanism.
+
+    ``mean`` is the most that the best answer can have with one row for each order, on average over the vertices, and
+    ``best`` what it has in the mechanism of ``rainbow.best``.
+    """
+
+    def __init__(self, mean: float, best: float) -> None:
+        super().__init__(
+            f"with one row for each order the best answer has probability {mean:.3f} at most, on average over the "
+            f"vertices; another private mechanism gives it {best:.3f}: rainbow.best(graph, privacy) finds it"
+        )
+        self.mean, self.best = mean, best
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.mean, self.best)
+
+
 class NotPrivate(_Witnessed):
     """A mechanism violates the privacy it was checked against; ``witness`` has the edge and the event."""
 
@@ -158,8 +191,8 @@ def _parts(sentence: str) -> list[str | Parameter]:
     return [part for part in parts if part != ""]
 
 
-def in_words(error: TinctError, name: Callable[[Parameter], str]) -> str:
-    """The sentence of an error with every parameter called what ``name`` calls it."""
+def in_words(error: TinctError, name: Callable[[Parameter | Way], str]) -> str:
+    """The sentence of an error with every parameter, and every way out, called what ``name`` calls it."""
     text = "".join(part if isinstance(part, str) else name(part) for part in error.args)
     return text if error.path is None else f"{error.path}: {text}"
 

@@ -21,6 +21,9 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
 
 MAX_GROWTH = 5e8  # e^20
+# HiGHS drops coefficients below 1e-9, and e^ε − 1 may be what is left of a row: it then finds programs infeasible that
+# are not. A smaller ε than this is taken for this one, which allows a little more: bounds and refusals stay true.
+LEAST_GROWTH = 1 + 1e-8
 MAX_ENTRIES = 20_000_000  # non-zero coefficients; beyond this HiGHS takes hours, not minutes
 
 
@@ -69,6 +72,7 @@ class PrivateTables:
             raise ParameterError(
                 f"a linear program cannot resolve ε above {math.log(MAX_GROWTH):.3g} in floating point"
             )
+        gains = np.where((gains > 1.0) & (gains < LEAST_GROWTH), LEAST_GROWTH, gains)
         strict = np.flatnonzero(shifts == 0)
         loose = np.flatnonzero(shifts > 0)
         if (len(graph.indices) * q * 4) > MAX_ENTRIES:
@@ -93,9 +97,13 @@ class PrivateTables:
             (np.ones(n * q), (np.repeat(np.arange(n), q), np.arange(n * q))), shape=(n, self._columns)
         ).tocsr()
 
-    def maximize(self, utility: Floats) -> Solution | None:
-        """The private table with the largest Σ utility·p, or None if there is no private table at all."""
+    def maximize(self, utility: Floats, at_least: tuple[Floats, Floats] | None = None) -> Solution | None:
+        """The private table with the largest Σ utility·p, or None if there is no private table at all.
+
+        ``at_least``, weights (m × vertices × outputs) and m numbers, asks for Σ weights·p ≥ number as well.
+        """
         from scipy.optimize import linprog
+        from scipy.sparse import coo_array, vstack
 
         objective = np.zeros(self._columns)
         objective[: utility.size] = -utility.ravel()
@@ -105,10 +113,17 @@ class PrivateTables:
         high[: utility.size] = 1.0
         pinned = np.repeat(~self._free, self._shape[1])
         low[: utility.size][pinned] = high[: utility.size][pinned] = self._given.ravel()[pinned]
+        matrix, limits = self._matrix, self._limits
+        if at_least is not None:
+            weights, numbers = at_least
+            row, *column = np.nonzero(weights)
+            places = (row, np.ravel_multi_index(tuple(column), self._shape))
+            more = coo_array((-weights[(row, *column)], places), shape=(len(numbers), self._columns))
+            matrix, limits = vstack([matrix, more.tocsr()], format="csr"), np.concatenate([limits, -numbers])
         result = linprog(
             objective,
-            A_ub=self._matrix,
-            b_ub=self._limits,
+            A_ub=matrix,
+            b_ub=limits,
             A_eq=self._row_sums[self._free],
             b_eq=np.ones(int(self._free.sum())),
             bounds=np.column_stack([low, high]),
@@ -120,7 +135,7 @@ class PrivateTables:
         if result.status != 0:
             raise ParameterError(f"the linear program could not be solved: {result.message}")
         dual = (
-            self._limits @ result.ineqlin.marginals
+            limits @ result.ineqlin.marginals
             + result.eqlin.marginals.sum()
             + low @ result.lower.marginals
             + np.where(np.isfinite(high), high, 0.0) @ result.upper.marginals

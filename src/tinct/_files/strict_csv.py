@@ -56,18 +56,18 @@ def number(text: str) -> float:
     return value
 
 
-def read_sheet(path: FilePath) -> tuple[list[str], Iterator[tuple[int, list[str]]]]:
+def read_sheet(path: FilePath, *, gaps: bool = False) -> tuple[list[str], Iterator[tuple[int, list[str]]]]:
     """The header of a CSV or TSV file, and its rows with their line numbers.
 
     Blanks around cells do not count, guards are taken off, blank lines are skipped; a row that is too short or
-    too long and an empty cell are errors.
+    too long and, unless there may be ``gaps``, an empty cell are errors.
     """
     delimiter = DELIMITERS[suffix_of(path, DELIMITERS)]
     lines = _records(read_text(path), delimiter, path)
     _, header = next(lines, (0, []))
     if not header:
         raise FileError("the file is empty: the first line must name the columns", path=path)
-    return header, _full_rows(lines, header, path)
+    return header, _full_rows(lines, header, gaps, path)
 
 
 def _records(text: str, delimiter: str, path: FilePath) -> Iterator[tuple[int, list[str]]]:
@@ -85,12 +85,12 @@ def _records(text: str, delimiter: str, path: FilePath) -> Iterator[tuple[int, l
 
 
 def _full_rows(
-    lines: Iterator[tuple[int, list[str]]], header: Sequence[str], path: FilePath
+    lines: Iterator[tuple[int, list[str]]], header: Sequence[str], gaps: bool, path: FilePath
 ) -> Iterator[tuple[int, list[str]]]:
     for line, cells in lines:
         if len(cells) != len(header):
             raise FileError(f"line {line}: {len(cells)} cells, but the header names {len(header)} columns", path=path)
-        if "" in cells:
+        if "" in cells and not gaps:
             raise FileError(f"line {line}: the cell under {header[cells.index('')]!r:.80} is empty", path=path)
         yield line, cells
 

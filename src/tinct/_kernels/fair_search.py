@@ -5,8 +5,8 @@ weight of its colour; without a lean both weights are 1. A boundary edge has a l
 its balance. If neither end is settled when the search comes to that level, one end settles there. Who settles offers
 ``step(key)`` to neighbours of the same colour and ``step(1/key)`` to others, and everybody takes their least offer.
 
-``fair_by_rounds`` works on all levels within one step at a time, and only boundary vertices in order: nobody else
-decides anything. It gives up after ``limit`` looks at vertices and edges. ``fair_by_heap`` takes one vertex after the
+``fair_by_rounds`` works on all levels within one step at a time. It gives up after ``limit`` looks at vertices and
+edges. ``fair_by_heap`` takes one vertex after the
 other, always in O((n + m) log n). What each costs: docs/proofs/fair-optimum.md.
 """
 
@@ -38,10 +38,12 @@ def balance_level(gain: float, shift: float, probit: bool, first: float, second:
         return math.sqrt(gain / (first * second))
     if first == second:
         return min((gain + shift) / (1.0 - shift), HIGHEST) / first
-    # U is the smaller of two branches, so the level is the smaller of two: E(1 − t) + δ = t′, and with t, t′ exchanged
+    # U is the smaller of two branches, so the level is the smaller of two: E(1 − t) + δ = t′, and with t, t′ exchanged;
+    # no key may be so large that it would stand for a certain answer
     return min(
         _branch_root(gain, shift, second / first) / first,
         _branch_root(gain, shift, first / second) / second,
+        HIGHEST / max(first, second),
     )
 
 
@@ -58,9 +60,61 @@ def _branch_root(gain: float, shift: float, ratio: float) -> float:
 
 
 @part
-def across(key: float, gain: float, shift: float, probit: bool) -> float:
-    """The most truth that a vertex with this key leaves to a neighbour of the other colour: U(1 − t)."""
-    return step(1.0 / key, gain, shift, probit) if key < np.inf else step(0.0, gain, shift, probit)
+def across(key: float, gain: float, shift: float, probit: bool, balance: float) -> float:
+    """The most truth that a vertex with this key leaves to an unsettled neighbour of the other colour: U(1 − t).
+
+    It is not below ``balance``, the neighbour's key at the level of the edge (docs/proofs/fair-optimum.md): for a huge
+    ε, U is so steep that a last digit of 1 − t would make it so.
+    """
+    return max(step(1.0 / key if key < np.inf else 0.0, gain, shift, probit), balance)
+
+
+@part
+def _gain(e: int, classes: NDArray[np.uint8] | None, epsilons: Floats | None, gains: Floats) -> float:
+    """E of an edge: by its own ε, by class, or that of all."""
+    if epsilons is not None:
+        return math.exp(epsilons[e])
+    return float(gains[classes[e] if classes is not None else 0])
+
+
+@part
+def _shift(e: int, classes: NDArray[np.uint8] | None, epsilons: Floats | None, shifts: Floats) -> float:
+    """δ of an edge."""
+    if epsilons is not None:
+        return float(shifts[e])
+    return float(shifts[classes[e] if classes is not None else 0])
+
+
+@part
+def _least_gain(
+    e: int, classes: NDArray[np.uint8] | None, epsilons: Floats | None, gains: Floats, shifts: Floats
+) -> float:
+    """A number that E + δ of an edge is not below, without e^ε: five terms of the series are enough here."""
+    if epsilons is not None:
+        x = epsilons[e]
+        return float(1.0 + x * (1.0 + x * (0.5 + x * (_SIXTH + x * _TWENTY_FOURTH))) + shifts[e])
+    return float(gains[classes[e] if classes is not None else 0])
+
+
+@part
+def _level(
+    e: int,
+    classes: NDArray[np.uint8] | None,
+    epsilons: Floats | None,
+    shifts: Floats,
+    balances: Floats,
+    probit: bool,
+    weights: Floats,
+    below: float,
+) -> float:
+    """The level of a boundary edge; infinite if a look tells that it is not below ``below``."""
+    if epsilons is None:
+        return float(balances[classes[e] if classes is not None else 0])
+    if weights[0] == weights[1] == 1.0:  # then it is (E + δ)/(1 − δ), or as high as can be
+        least = _least_gain(e, classes, epsilons, shifts, shifts) * _ROUNDING
+        if least >= below * (1.0 - shifts[e]):
+            return np.inf
+    return balance_level(math.exp(epsilons[e]), shifts[e], probit, weights[0], weights[1])
 
 
 @kernel
@@ -84,38 +138,47 @@ def fair_by_rounds(
     """Fill ``keys``, infinite where nothing bounds a vertex; GAVE_UP if that takes more than ``limit`` looks.
 
     The window is no longer than the shortest step, so what is offered in a round to vertices of the same colour lies
-    beyond it. Edges find their parameters by class, or with ``epsilons`` each at its own place. ``balances`` has the
-    level of each class; with ``epsilons`` levels are computed where they are needed.
+    beyond it. What happens in it between the colours does not need the order of all levels either: an edge is decided
+    at its balance if that is the lowest candidate of both its ends. From any boundary vertex we go on to the other end
+    of its lowest edge, to the other end of that one's lowest edge, and so on, until there is nothing lower.
+
+    Edges find their parameters by class, or with ``epsilons`` each at its own place. ``balances`` has the level of each
+    class; with ``epsilons`` levels are computed where they are needed. ``work[0]`` becomes the number of looks.
     """
     n = len(indptr) - 1
-    best = np.full(n, np.inf)  # the least balance of the open boundary edges, as a key; infinite inside
+    best = np.full(n, np.inf)  # the lowest level of the open boundary edges, as of the last look; infinite inside
     partner = np.full(n, -1, np.int32)  # the other end of that edge
     state = np.zeros(n, np.uint8)
     pool = np.empty(n, np.int32)
     later = np.empty(n, np.int32)
+    of_second = 0
+    for v in range(n):
+        keys[v] = np.inf
+        of_second += colors[v]
+    rarer = 1 if 2 * of_second < n else 0  # from the side of this colour every boundary edge is found
+    for v in range(n):
+        if colors[v] != rarer:
+            continue
+        for e in range(indptr[v], indptr[v + 1]):
+            w = indices[e]
+            if colors[w] == rarer:
+                continue
+            level = _level(e, classes, epsilons, shifts, balances, probit, weights, max(best[v], best[w]))
+            if level < best[v]:
+                best[v] = level
+                partner[v] = w
+            if level < best[w]:
+                best[w] = level
+                partner[w] = v
     count = 0
     lowest = np.inf
     for v in range(n):
-        keys[v] = np.inf
-        mine = colors[v]
-        for e in range(indptr[v], indptr[v + 1]):
-            w = indices[e]
-            if colors[w] != mine:
-                if epsilons is not None:
-                    level = balance_level(math.exp(epsilons[e]), shifts[e], probit, weights[0], weights[1])
-                else:
-                    level = balances[classes[e] if classes is not None else 0]
-                key = level * weights[mine]
-                if key < best[v]:
-                    best[v] = key
-                    partner[v] = w
         if partner[v] >= 0:
             state[v] = _WAITING
             pool[count] = v
             count += 1
-            lowest = min(lowest, best[v] / weights[mine])
-    heap_keys = np.empty(count + 1, np.float64)
-    heap = np.empty(count + 1, np.int32)
+            lowest = min(lowest, best[v])
+    path = np.empty(count + 1, np.int32)
     looks = n + len(indices)
     while count > 0:
         highest = min(
@@ -129,18 +192,20 @@ def fair_by_rounds(
         if looks > limit:
             work[0] = looks
             return GAVE_UP
-        in_order(state, pool, count, _WAITING)
+        count = in_order(state, pool, count, _WAITING)
         for i in range(count):
             v = pool[i]
-            key = min(keys[v], best[v])
+            key = keys[v]
             weight = weights[colors[v]]
-            if key > highest * weight:
+            level = min(key / weight, best[v])
+            if level > highest:
                 later[after] = v
                 after += 1
-                lowest = min(lowest, key / weight)
+                lowest = min(lowest, level)
                 continue
-            if partner[v] >= 0:  # in order, below
-                size = push(heap_keys, heap, size, key / weight, v)
+            if partner[v] >= 0:  # below
+                pool[size] = v
+                size += 1
                 continue
             state[v] = _IDLE  # its key is final but for rounding
             more = 1.0 if key >= 1.0 and not probit else 0.0
@@ -149,17 +214,9 @@ def fair_by_rounds(
             for e in range(indptr[v], indptr[v + 1]):
                 w = indices[e]
                 old = keys[w]
-                if epsilons is not None:
-                    x = epsilons[e]
-                    series = 1.0 + x * (1.0 + x * (0.5 + x * (_SIXTH + x * _TWENTY_FOURTH)))
-                    if old < np.inf and least * (series + shifts[e]) - more >= old:
-                        continue
-                    new = step(key, math.exp(x), shifts[e], probit)
-                else:
-                    c = classes[e] if classes is not None else 0
-                    if old < np.inf and least * gains[c] - more >= old:
-                        continue
-                    new = step(key, gains[c], shifts[c], probit)
+                if old < np.inf and least * _least_gain(e, classes, epsilons, gains, shifts) - more >= old:
+                    continue
+                new = step(key, _gain(e, classes, epsilons, gains), _shift(e, classes, epsilons, shifts), probit)
                 if new < old and state[w] != _SETTLED:
                     keys[w] = new
                     lowest = min(lowest, new / weight)
@@ -167,68 +224,80 @@ def fair_by_rounds(
                         state[w] = _WAITING
                         later[after] = w
                         after += 1
-        while size > 0:
-            v = heap[0]
-            size = drop_first(heap_keys, heap, size)
-            mine = colors[v]
-            weight = weights[mine]
-            if best[v] < keys[v] and state[partner[v]] == _SETTLED:  # that edge is decided: the next one
-                looks += indptr[v + 1] - indptr[v]
-                best[v] = np.inf
-                for e in range(indptr[v], indptr[v + 1]):
-                    w = indices[e]
-                    if colors[w] != mine and state[w] != _SETTLED:
-                        if epsilons is not None:
-                            level = balance_level(math.exp(epsilons[e]), shifts[e], probit, weights[0], weights[1])
-                        else:
-                            level = balances[classes[e] if classes is not None else 0]
-                        if level * weight < best[v]:
-                            best[v] = level * weight
-                            partner[v] = w
-                key = min(keys[v], best[v])
-                if key > highest * weight:
-                    later[after] = v
-                    after += 1
-                    lowest = min(lowest, key / weight)
-                else:
-                    size = push(heap_keys, heap, size, key / weight, v)
-                continue
-            key = min(keys[v], best[v])
-            keys[v] = key
-            state[v] = _SETTLED
-            looks += indptr[v + 1] - indptr[v]
-            more = 1.0 if key >= 1.0 and not probit else 0.0
-            least = (key + more) * _ROUNDING
-            for e in range(indptr[v], indptr[v + 1]):
-                w = indices[e]
-                if state[w] == _SETTLED:
+        for i in range(size):
+            path[0] = pool[i]
+            depth = 1
+            while depth > 0:
+                v = path[depth - 1]
+                mine = colors[v]
+                weight = weights[mine]
+                level = min(keys[v] / weight, best[v])
+                if state[v] == _SETTLED or level > highest:
+                    depth -= 1
                     continue
-                old = keys[w]
-                c = 0
-                if colors[w] == mine:
-                    if epsilons is not None:
-                        x = epsilons[e]
-                        series = 1.0 + x * (1.0 + x * (0.5 + x * (_SIXTH + x * _TWENTY_FOURTH)))
-                        if old < np.inf and least * (series + shifts[e]) - more >= old:
+                begin, end = indptr[v], indptr[v + 1]
+                mate = -1
+                if best[v] < keys[v] / weight:
+                    mate = partner[v]
+                    if state[mate] == _SETTLED:  # that edge is decided: the next one
+                        looks += end - begin
+                        if looks > limit:
+                            work[0] = looks
+                            return GAVE_UP
+                        best[v] = np.inf
+                        for e in range(begin, end):
+                            w = indices[e]
+                            if colors[w] == mine:
+                                continue
+                            if state[w] != _SETTLED:
+                                below = min(best[v], keys[v] / weight)
+                                level = _level(e, classes, epsilons, shifts, balances, probit, weights, below)
+                                if level < best[v]:
+                                    best[v] = level
+                                    partner[v] = w
+                            elif _ROUNDING / keys[w] * _least_gain(e, classes, epsilons, gains, shifts) < keys[v]:
+                                # offers of the other colour are fetched only here: they are not below the open edges
+                                level = _level(e, classes, epsilons, shifts, balances, probit, weights, np.inf)
+                                gain, shift = _gain(e, classes, epsilons, gains), _shift(e, classes, epsilons, shifts)
+                                keys[v] = min(keys[v], across(keys[w], gain, shift, probit, level * weight))
+                        continue
+                    if min(keys[mate] / weights[1 - mine], best[mate]) < level:  # the other end has a lower candidate
+                        path[depth] = mate
+                        depth += 1
+                        continue
+                    keys[v] = level * weight
+                key = keys[v]
+                state[v] = _SETTLED
+                looks += end - begin
+                more = 1.0 if key >= 1.0 and not probit else 0.0
+                least = (key + more) * _ROUNDING
+                for e in range(begin, end):
+                    w = indices[e]
+                    if state[w] == _SETTLED:
+                        continue
+                    old = keys[w]
+                    if colors[w] == mine:
+                        if old < np.inf and least * _least_gain(e, classes, epsilons, gains, shifts) - more >= old:
                             continue
-                        new = step(key, math.exp(x), shifts[e], probit)
-                    else:
-                        c = classes[e] if classes is not None else 0
-                        if old < np.inf and least * gains[c] - more >= old:
-                            continue
-                        new = step(key, gains[c], shifts[c], probit)
-                elif epsilons is not None:
-                    new = across(key, math.exp(epsilons[e]), shifts[e], probit)
-                else:
-                    c = classes[e] if classes is not None else 0
-                    new = across(key, gains[c], shifts[c], probit)
-                if new < old:
-                    keys[w] = new
-                    lowest = min(lowest, min(new, best[w]) / weights[colors[w]])
-                    if state[w] == _IDLE:
-                        state[w] = _WAITING
-                        later[after] = w
-                        after += 1
+                        gain, shift = _gain(e, classes, epsilons, gains), _shift(e, classes, epsilons, shifts)
+                        new = step(key, gain, shift, probit)
+                        if new < old:
+                            keys[w] = new
+                            lowest = min(lowest, new / weight)
+                            if state[w] == _IDLE:
+                                state[w] = _WAITING
+                                later[after] = w
+                                after += 1
+                    elif w == mate:  # its lowest candidate too, so it is next
+                        gain, shift = _gain(e, classes, epsilons, gains), _shift(e, classes, epsilons, shifts)
+                        keys[w] = min(old, across(key, gain, shift, probit, level * weights[1 - mine]))
+                        best[w] = np.inf
+                        path[depth - 1] = w
+            v = pool[i]
+            if state[v] != _SETTLED:
+                later[after] = v
+                after += 1
+                lowest = min(lowest, min(keys[v] / weights[colors[v]], best[v]))
         pool, later = later, pool
         count = after
     work[0] = looks
@@ -268,20 +337,18 @@ def fair_by_heap(
     at = 0
     while size > 0 or at < len(levels):
         if at < len(levels) and (size == 0 or levels[at] <= heap_keys[0]):
-            u, v = ends[at, 0], ends[at, 1]
-            if not settled[u] and not settled[v]:
-                key = levels[at] * weights[colors[u]]
-                if key < keys[u]:
-                    keys[u] = key
-                    if size == len(heap):
-                        size = _sweep(heap_keys, heap, size, keys, settled, colors, weights)
-                    size = push(heap_keys, heap, size, levels[at], u)
+            v = ends[at, 0]
+            key = levels[at] * weights[colors[v]]
+            decided = settled[v] or settled[ends[at, 1]] or keys[v] <= key
             at += 1
-            continue
-        v = heap[0]
-        size = drop_first(heap_keys, heap, size)
-        if settled[v]:
-            continue
+            if decided:
+                continue
+            keys[v] = key
+        else:
+            v = heap[0]
+            size = drop_first(heap_keys, heap, size)
+            if settled[v]:
+                continue
         settled[v] = 1
         key = keys[v]
         for e in range(indptr[v], indptr[v + 1]):
@@ -291,7 +358,8 @@ def fair_by_heap(
             if colors[w] == colors[v]:
                 new = step(key, gains[e], shifts[e], probit)
             else:
-                new = across(key, gains[e], shifts[e], probit)
+                level = balance_level(gains[e], shifts[e], probit, weights[0], weights[1])
+                new = across(key, gains[e], shifts[e], probit, level * weights[colors[w]])
             if new < keys[w]:
                 keys[w] = new
                 if size == len(heap):

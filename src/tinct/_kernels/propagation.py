@@ -48,31 +48,33 @@ def step(key: float, gain: float, shift: float, probit: bool) -> float:
         return key * gain
     if key == np.inf:
         return key
-    whole = 1.0 + key
-    left = 1.0 - shift * whole
+    rest = 1.0 - shift  # exact for δ ≥ 1/2, so that digits are kept for δ next to 1
+    left = rest - shift * key
     if left <= 0.0:
         return np.inf
+    whole = 1.0 + key
     # the second branch, 1 − (1 − p − δ)/E
     following = min((gain * key + (gain - 1.0) + shift * whole) / left, HIGHEST)
-    below = whole - gain * key - shift * whole
-    if below > 0.0 and key * (gain + shift) <= 1.0 - shift:  # p ≤ (1 − δ)/(E + 1): the first branch, E·p + δ
+    below = rest - (gain - rest) * key
+    if below > 0.0 and key * (gain + shift) <= rest:  # p ≤ (1 − δ)/(E + 1): the first branch, E·p + δ
         # both, since next to the bend a huge E leaves few digits in ``below``
         following = min(following, (gain * key + shift * whole) / below)
     return following
 
 
 @part
-def in_order(waiting: Small, pool: Positions, count: int, mark: int = 1) -> None:
-    """Bring the vertices of a pool, those with this mark, into the order of the graph if they are many.
+def in_order(waiting: Small, pool: Positions, count: int, mark: int = 1) -> int:
+    """Bring the vertices of a pool, those with this mark, into the order of the graph if they are many; how many.
 
     Then memory is read from front to back; for a few vertices, looking at all that do not wait would cost more.
     """
-    if count * MANY > len(waiting):
-        at = 0
-        for v in range(len(waiting)):
-            if waiting[v] == mark:
-                pool[at] = v
-                at += 1
+    if count * MANY <= len(waiting):
+        return count
+    at = 0
+    for v in range(len(waiting)):
+        pool[at] = v  # always, and kept if v waits: a branch would be guessed wrong too often
+        at += 1 if waiting[v] == mark else 0
+    return at
 
 
 @part

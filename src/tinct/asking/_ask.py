@@ -275,7 +275,7 @@ def plan_of(
 ) -> Plan:
     """Everything public about a request once its mechanism is chosen."""
     words = ("row", "rows") if asked.unit is None else ("person", "people")
-    who = persons.sentence(asked.question, asked.unit)
+    who = persons.sentence(asked.question, asked.unit, declared=owner is not None)
     where = () if asked.where is None else (f"only rows with {asked.where} are counted",)
     own = source.description is not None and has_own_marks(source.description.format)
     missing = () if isinstance(asked, Personal) else (_MISSING_OWN if own else _MISSING,)

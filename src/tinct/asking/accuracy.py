@@ -63,10 +63,17 @@ class Accuracy:
 
 
 def accuracy(
-    margin: str, condition: str, mechanisms: Mapping[str, Truth], margins: Sequence[int] | None = None
+    margin: str,
+    condition: str,
+    mechanisms: Mapping[str, Truth],
+    margins: Sequence[int] | None = None,
+    largest: int | None = None,
 ) -> Accuracy:
-    """The table at the given margins, or at 1, 2, 5, 10, … until the first mechanism is all but certain."""
-    chosen = tuple(_until_sure(next(iter(mechanisms.values()))) if margins is None else margins)
+    """The table at the given margins, or at 1, 2, 5, 10, … until the first mechanism is all but certain.
+
+    ``largest`` is the largest margin that there is, if it is known.
+    """
+    chosen = tuple(_until_sure(next(iter(mechanisms.values())), largest) if margins is None else margins)
     return Accuracy(margin, chosen, {name: tuple(map(truth, chosen)) for name, truth in mechanisms.items()}, condition)
 
 
@@ -81,10 +88,12 @@ def _percent(value: float) -> str:
     return f"{percent.quantize(unit, ROUND_DOWN).normalize():f} %"
 
 
-def _until_sure(truth: Truth) -> list[int]:
+def _until_sure(truth: Truth, largest: int | None) -> list[int]:
     chosen: list[int] = []
     values: list[float] = []
     for margin in _MARGINS:
+        if largest is not None and margin > largest:
+            break
         chosen.append(margin)
         values.append(truth(margin))
         flat = len(values) > 4 and math.isclose(values[-1], values[-3], rel_tol=1e-12)

@@ -20,6 +20,7 @@ from tinct.binary import balanced
 from tinct.errors import Parameter, ParameterError
 from tinct.ledger import Protection
 from tinct.ledger.costs import cost_epsilon
+from tinct.ledger.protection import MAX_CLASSES
 from tinct.numbers.amounts import rational
 from tinct.privacy import Privacy
 from tinct.questions import Condition, parse_predicate
@@ -37,7 +38,6 @@ if TYPE_CHECKING:
     from tinct.sources import Source
 
 MAX_POINTS = 100_000
-MAX_CLASSES = 16  # two people in each would make more datasets than MAX_POINTS
 
 # the values of ε that people may choose, and how many chose which
 BudgetsLike: TypeAlias = "Sequence[AmountLike] | Mapping[str, int]"
@@ -75,7 +75,11 @@ class PersonalBudgets:
                 )
             return None
         if not isinstance(question, Weighted) or isinstance(question, Exists):
-            raise ParameterError("personal budgets are for majority, threshold, share, median and quantile")
+            raise ParameterError.about(
+                "epsilon_column",
+                "personal budgets are for majority, threshold, share, median and quantile: for other questions, state "
+                "one `epsilon` for everybody",
+            )
         if neighbors != "replace" or by is not None:
             raise ParameterError.about(
                 "neighbors" if by is None else "by",
@@ -144,8 +148,10 @@ class PersonalBudgets:
         if points > MAX_POINTS:
             raise ParameterError(
                 f"{len(sizes)} classes of {', '.join(f'{size:,}' for size in sizes)} people make {points:,} datasets, "
-                f"more than the {MAX_POINTS:,} that can be certified one by one: use fewer classes, or "
-                f"epsilon = {self.names[0]} for everybody"
+                f"more than the {MAX_POINTS:,} that can be certified one by one: use fewer classes, or ",
+                Parameter("epsilon", self.names[0]),
+                " for everybody",
+                parameter="epsilon",
             )
         present = [at for at, size in enumerate(sizes) if size]
         reached, missed = ("no", "yes") if self._line(sum(sizes)).flipped else ("yes", "no")
@@ -241,8 +247,7 @@ class PersonalDesign:
         change = "people who would have to answer differently to change the true answer"
         condition = "{m} or more people would have to answer differently to change the true answer"
         columns = {"tinct, least": least, "tinct, mean": mean, f"ε = {self.smallest_name} for all": same}
-        within = [margin for margin in (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000) if margin <= int(distance.max()) + 1]
-        return accuracy(change, condition, columns, margins if margins is not None else within)
+        return accuracy(change, condition, columns, margins, int(distance.max()) + 1)
 
     def draw(self, counts: Any) -> Any:
         """Draw one answer for this position."""

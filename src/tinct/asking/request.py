@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from tinct.asking.personal_budgets import BudgetsLike
-    from tinct.numbers.amounts import AmountLike, NumberLike
+    from tinct.numbers.amounts import Amount, AmountLike, NumberLike
     from tinct.privacy.neighbors import NeighborsLike
     from tinct.questions.predicates import Predicate
     from tinct.sources import Description, Source
@@ -221,9 +221,16 @@ def _require_agreement(asked: Request, owner: Protection | None) -> None:
     if owner is not None:
         # which data it is, and which description, the ledger compares
         mine = replace(asked.protects(None), data=owner.data, description=owner.description)
-        owner.cost_of(mine, Fraction(0), Fraction(0))
+        owner.cost_of(mine, *_largest(asked))
     elif asked.people is not None:
         asked.protects(None)
+
+
+def _largest(asked: Request) -> tuple[Amount, Fraction]:
+    """The largest (ε, δ) that anybody is protected with."""
+    if isinstance(asked, Personal):
+        return asked.budgets.largest, Fraction(0)
+    return asked.privacy.exact_epsilon, asked.privacy.exact_delta
 
 
 def _stated(epsilon: AmountLike | None, delta: NumberLike) -> Privacy:

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, overload
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, TypeAlias, overload
 
 import numpy as np
 
 from tinct._kernels.propagation import UNIFORM
-from tinct.binary._extend import given_rows, require_two_colors
+from tinct.binary._extend import extend_rows, given_rows, require_two_colors
 from tinct.binary.equal_boundaries import boundary_pairs, one_truth_each, weakest_pairs
 from tinct.binary.fair_optimum import EVEN, fair_table, fair_with_given, lean_weights
 from tinct.binary.fair_row import fair_row
 from tinct.binary.one_row import lowest
 from tinct.errors import ParameterError
 from tinct.graphs import Budget, DatasetGraph, ImplicitGraph
-from tinct.mechanism import Mechanism
+from tinct.mechanism import Mechanism, claims
 from tinct.privacy import SuitablePair
 from tinct.privacy.suitable_pairs import probabilities
 
@@ -27,10 +29,12 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
+Lean: TypeAlias = "float | Mapping[Any, float] | None"  # the truth of the first colour, or of one that is named
+
 
 @overload
 def balanced(
-    graph: DatasetGraph, privacy: PrivacyLike, *, lean: float | None = None, fixed: FixedLike | None = None
+    graph: DatasetGraph, privacy: PrivacyLike, *, lean: Lean = None, fixed: FixedLike | None = None
 ) -> Mechanism: ...
 @overload
 def balanced(
@@ -38,14 +42,15 @@ def balanced(
     privacy: PrivacyLike | EdgePrivacyOf,
     *,
     at: Vertex,
-    lean: float | None = None,
+    lean: Lean = None,
+    fixed: FixedLike | None = None,
     weakest: SuitablePair | None = None,
 ) -> Floats: ...
 def balanced(
     graph: GraphLike,
     privacy: Any,  # a function of two vertices is refused for a graph that was built
     *,
-    lean: float | None = None,
+    lean: Lean = None,
     fixed: FixedLike | None = None,
     at: Vertex | None = None,
     weakest: SuitablePair | None = None,
@@ -59,14 +64,15 @@ def balanced(
         graph: A graph with two colours.
         privacy: One suitable pair for all edges, ``{(u, v): pair}``, ``EdgePrivacy`` or ``EdgeClasses``. For an
             implicit graph also a function of the two vertices.
-        lean: Favour one colour: the truth of the first colour on the weakest boundary edge, whose other side gets
-            the most that leaves. The odds of the two colours' truths keep that ratio at every level.
+        lean: Favour one colour, such as ``{"yes": 0.8}`` (a bare number is for the first colour): its truth on the
+            weakest boundary edge, whose other side gets the most that leaves. The odds of the two colours' truths keep
+            that ratio at every level.
         fixed: Probabilities of the first colour at some vertices, as in ``extend``, that the mechanism is to have.
-            They need not meet every boundary edge.
+            They need not meet every boundary edge; if they do, the result is that of ``extend``.
         at: Compute the row of this vertex only, and look at no more of the graph than that takes. An implicit graph
-            needs it.
-        weakest: With ``at``, a pair that allows no more than that of any edge; the search may stop the earlier for it,
-            and with a ``lean`` and several budgets it is needed.
+            needs it, and takes no ``fixed``; with ``fixed`` all of a graph is looked at.
+        weakest: With ``at``, a pair that allows no more than that of any edge; the search may stop the earlier for it.
+            An implicit graph with a ``lean`` and several budgets needs it.
 
     Raises:
         NotExtendable: The fixed values contradict each other; ``witness`` says which, along which path.
@@ -78,25 +84,76 @@ def balanced(
     >>> balanced(path, {(1, 2): Privacy("ln 2"), (2, 3): Privacy("ln 4"), (3, 4): Privacy("ln 2")}).truth()
     array([0.9, 0.8, 0.8, 0.9])
     """
+    if isinstance(lean, Mapping):
+        color, lean = _named(lean, graph.outputs)
+        if color != graph.outputs[0]:
+            return _turned(graph, privacy, lean, fixed, at, weakest)
     leaning = None if lean is None else _lean(lean)
     if at is not None or isinstance(graph, ImplicitGraph):
-        if fixed is not None:
+        if fixed is None:
+            return _row(graph, privacy, leaning, at, weakest)
+        if at is None or isinstance(graph, ImplicitGraph):
             raise ParameterError("one row with some values fixed: use extend, with fixed values on the whole boundary")
-        return _row(graph, privacy, leaning, at, weakest)
+        return balanced(graph, privacy, lean=lean, fixed=fixed).row(at)
     if weakest is not None:
         raise ParameterError("weakest shortens the search for one row: it needs at=vertex")
     require_two_colors(graph)
     budget = Budget(graph, privacy)
+    claim = claims.FAIR if leaning is None else claims.LEANING
     if len(graph.outputs) < 2:
-        return Mechanism(graph, np.ones((len(graph), 1)), privacy)
-    weights = EVEN if leaning is None else lean_weights(leaning, weakest_pairs(graph, budget))
+        return Mechanism.trusted(graph, np.ones((len(graph), 1)), privacy, claim=claim)
     if fixed is not None:
         chosen, given = given_rows(graph, fixed)
+        if _meets_every_edge(graph, chosen):  # then nothing is left to be fair about
+            if leaning is not None:
+                raise ParameterError.about("lean", "`lean` has no effect: the fixed values meet every boundary edge")
+            return extend_rows(graph, privacy, budget, chosen, given)
+    if fixed is None and budget.layout == UNIFORM:
+        return one_truth_each(graph, privacy, *_rows(boundary_pairs(graph, budget), leaning), None, claim)
+    weights = EVEN if leaning is None else lean_weights(leaning, weakest_pairs(graph, budget))
+    if fixed is not None:
         table = fair_with_given(graph, budget, chosen, given, weights)
-        return Mechanism.trusted(graph, table, privacy)
-    if budget.layout == UNIFORM:
-        return one_truth_each(graph, privacy, *_rows(boundary_pairs(graph, budget), leaning), None)
-    return Mechanism.trusted(graph, fair_table(graph, budget, weights), privacy)
+        return Mechanism.trusted(graph, table, privacy, claim=claims.COMPLETED)
+    return Mechanism.trusted(graph, fair_table(graph, budget, weights), privacy, claim=claim)
+
+
+def _meets_every_edge(graph: DatasetGraph, chosen: NDArray[np.int32]) -> bool:
+    held = np.zeros(len(graph), bool)
+    held[chosen] = True
+    return bool(held[graph.boundary().ends].any(axis=1).all())
+
+
+def _named(lean: Mapping[Any, float], outputs: tuple[Any, ...]) -> tuple[Any, float]:
+    """The colour that is favoured, and its truth."""
+    if len(lean) != 1 or next(iter(lean)) not in outputs:
+        raise ParameterError.of(
+            "lean", f"a truth for one of {outputs!r:.80}, such as {{{outputs[0]!r:.40}: 0.8}}", lean
+        )
+    return next(iter(lean.items()))
+
+
+def _turned(
+    graph: GraphLike,
+    privacy: Any,
+    lean: float,
+    fixed: FixedLike | None,
+    at: Vertex | None,
+    weakest: SuitablePair | None,
+) -> Mechanism | Floats:
+    """The same with the colours exchanged, for a lean towards the second one."""
+    if isinstance(graph, ImplicitGraph):
+        other = replace(graph, outputs=graph.outputs[::-1])
+        return np.asarray(balanced(other, privacy, lean=lean, fixed=fixed, at=at, weakest=weakest))[::-1]
+    require_two_colors(graph)
+    if fixed is not None:
+        chosen, given = given_rows(graph, fixed)
+        rows = zip(chosen.tolist(), given[:, ::-1].tolist(), strict=True)
+        fixed = {graph.vertices[position]: tuple(row) for position, row in rows}
+    turned = graph.with_outputs(graph.outputs[::-1])
+    found: Any = balanced(turned, privacy, lean=lean, fixed=fixed, at=at, weakest=weakest)
+    if isinstance(found, np.ndarray):
+        return found[::-1]
+    return Mechanism.trusted(graph, np.ascontiguousarray(found.table[:, ::-1]), privacy, found.fixed, found.claim)
 
 
 def _lean(given: float) -> float:
@@ -111,6 +168,9 @@ def _rows(pairs: list[SuitablePair], lean: float | None) -> tuple[Row, Row]:
     if lean is None:
         row = lowest([pair.balance for pair in pairs] or [(1.0, 0.0)])
         return row, row
+    least = min((float(pair.upper(0.0)) for pair in pairs), default=0.0)
+    if lean < least:
+        raise ParameterError.of("lean", f"at least {least:.6g}, which leaves the other answer certain", lean)
     bounds = [pair.walk(1, 1.0 - lean, lean) for pair in pairs]
     return (lean, 1.0 - lean), lowest([(float(right), float(wrong)) for right, wrong in bounds] or [(1.0, 0.0)])
 
@@ -130,9 +190,16 @@ def _row(
         row = one_truth_each(graph, privacy, *_rows([privacy], lean), at)
         assert isinstance(row, np.ndarray)  # noqa: S101 # with ``at`` it is one row
         return row
-    if lean is not None and weakest is None:
+    return fair_row(graph, privacy, at, _weights(graph, privacy, lean, weakest), weakest)
+
+
+def _weights(graph: GraphLike, privacy: Any, lean: float | None, weakest: SuitablePair | None) -> tuple[float, float]:
+    if lean is None:
+        return EVEN
+    if weakest is not None:
+        return lean_weights(lean, [weakest])
+    if isinstance(graph, ImplicitGraph):
         raise ParameterError.of(
             "weakest", "given with a lean and several budgets", ..., ": the pair of the weakest boundary edge"
         )
-    weights = EVEN if lean is None or weakest is None else lean_weights(lean, [weakest])
-    return fair_row(graph, privacy, at, weights, weakest)
+    return lean_weights(lean, weakest_pairs(graph, Budget(graph, privacy)))

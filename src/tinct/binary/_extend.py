@@ -15,7 +15,7 @@ from tinct.binary.one_row import extend_at, fixed_entries, fixed_row, require_an
 from tinct.binary.relaxation import relax
 from tinct.errors import NotPrivate, ParameterError
 from tinct.graphs import Budget, DatasetGraph, ImplicitGraph, smallest_hitting_set
-from tinct.mechanism import Mechanism, require_table, verify
+from tinct.mechanism import Mechanism, claims, require_table, verify
 from tinct.privacy.differential import TINY
 
 if TYPE_CHECKING:
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from tinct.binary.one_row import EdgePrivacyOf, FixedLike
     from tinct.graphs import GraphLike, PrivacyLike
     from tinct.graphs.labels import Vertex
+    from tinct.mechanism import Claim
 
     Floats = NDArray[np.float64]
     Sources = tuple[NDArray[np.int32], NDArray[np.uint8], Floats]  # vertices, colours, keys
@@ -92,7 +93,12 @@ def extend(
 
 
 def extend_rows(
-    graph: DatasetGraph, privacy: PrivacyLike, budget: Budget, chosen: NDArray[np.int32], given: Floats
+    graph: DatasetGraph,
+    privacy: PrivacyLike,
+    budget: Budget,
+    chosen: NDArray[np.int32],
+    given: Floats,
+    claim: Claim = claims.GIVEN,
 ) -> Mechanism:
     """The extension from the rows of the fixed vertices, whose positions are sorted."""
     if budget.coordinate is None:
@@ -100,7 +106,7 @@ def extend_rows(
     else:
         # odds have no digits left below the smallest normal float: a smaller probability is taken for that
         table = _propagate(graph, budget, chosen, np.where((given > 0) & (given < TINY), TINY, given))
-    return Mechanism.trusted(graph, table, privacy, chosen)
+    return Mechanism.trusted(graph, table, privacy, chosen, claim)
 
 
 def _propagate(graph: DatasetGraph, budget: Budget, chosen: NDArray[np.int32], given: Floats) -> Floats:

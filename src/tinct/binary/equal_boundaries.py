@@ -14,7 +14,7 @@ from tinct.binary.one_row import homogeneous_at, lowest
 from tinct.errors import NotExtendable, ParameterError
 from tinct.graphs import Budget, DatasetGraph, ImplicitGraph
 from tinct.graphs.dataset import vertex_weights
-from tinct.mechanism import Mechanism
+from tinct.mechanism import Mechanism, claims
 from tinct.privacy import Privacy, SuitablePair
 from tinct.privacy.suitable_pairs import probabilities
 
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from tinct.binary.one_row import Row
     from tinct.graphs import GraphLike, PrivacyLike
     from tinct.graphs.labels import Vertex
+    from tinct.mechanism import Claim
 
     Floats = NDArray[np.float64]
 
@@ -126,22 +127,30 @@ def _has_boundary(graph: DatasetGraph) -> bool:
 
 
 def one_truth_each(
-    graph: GraphLike, privacy: PrivacyLike, first: Row, second: Row, at: Vertex | None
+    graph: GraphLike,
+    privacy: PrivacyLike,
+    first: Row,
+    second: Row,
+    at: Vertex | None,
+    claim: Claim = claims.BOUNDARY,
 ) -> Mechanism | Floats:
     """The mechanism, or one row of it, from (truth, error) on the two boundaries."""
     if at is not None or isinstance(graph, ImplicitGraph):
         return homogeneous_at(graph, privacy, first, second, at)
-    return _by_distance(graph, privacy, first, second)
+    return _by_distance(graph, privacy, first, second, claim)
 
 
-def _by_distance(graph: DatasetGraph, privacy: PrivacyLike, first: Row, second: Row) -> Mechanism:
+def _by_distance(
+    graph: DatasetGraph, privacy: PrivacyLike, first: Row, second: Row, claim: Claim = claims.BOUNDARY
+) -> Mechanism:
     budget = Budget(graph, privacy)
     distance, codes = graph.boundary_distance(), graph.coloring.codes
     if budget.layout == UNIFORM:
         table = _table_by_distance(budget.pairs[0], distance, codes, first, second)
-        return Mechanism.trusted(graph, table[:, : len(graph.outputs)], privacy)
+        return Mechanism.trusted(graph, table[:, : len(graph.outputs)], privacy, claim=claim)
     boundary = np.flatnonzero(distance == 0).astype(np.int32)
-    return extend_rows(graph, privacy, budget, boundary, np.array([first, second[::-1]])[codes[boundary]])
+    rows = np.array([first, second[::-1]])[codes[boundary]]
+    return extend_rows(graph, privacy, budget, boundary, rows, claim)
 
 
 def _table_by_distance(

@@ -10,6 +10,7 @@ from __future__ import annotations
 import heapq
 import math
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
 
 _SPREAD = 64  # how many times the shortest step may go into the longest for rounds to be tried
 _LOOKS = 24  # at each vertex and edge, on average, after which rounds are given up for a heap
-_TOLERANCE = 1e-9  # relative, on keys: given values may exceed their bound by this much
+_TOLERANCE = 1e-9  # relative, on keys: given values may exceed their bound by this much, and bounds on every edge
 EVEN = (1.0, 1.0)
 
 
@@ -132,10 +133,10 @@ def odds_row(odds: float) -> tuple[float, float]:
 
 
 def _levels(graph: DatasetGraph, budget: Budget, weights: tuple[float, float], scale: str) -> dict[int, float]:
-    """The level of every boundary edge, by its directed entry from the first colour to the second."""
+    """The level of every boundary edge, by both its directed entries."""
     codes = graph.coloring.codes
     rows = np.repeat(np.arange(len(graph)), np.diff(graph.indptr))
-    entries = np.flatnonzero((codes[rows] == 0) & (codes[graph.indices] == 1))
+    entries = np.flatnonzero(codes[rows] != codes[graph.indices])
     pairs, numbers = budget.as_classes()
     used = np.unique(numbers[entries]).tolist()
     level = {number: level_of(pairs[number], weights, scale) for number in used}
@@ -154,7 +155,7 @@ def level_of(pair: SuitablePair, weights: tuple[float, float], scale: str = "odd
         level = math.exp(min(middle, 709.0))
         allowed = odds_step(pair, 1.0 / (weights[0] * level))
         low, high = (middle, high) if weights[1] * level <= allowed else (low, middle)
-    return math.exp(low)
+    return min(math.exp(low), propagation.HIGHEST / max(weights))
 
 
 @dataclass
@@ -173,9 +174,9 @@ class _PlainSearch:
         keys = [math.inf] * len(graph)
         settled = [False] * len(graph)
         # an edge is an entry −1 − e in the heap, a vertex v an entry v
-        heap = [(level, -1 - entry) for entry, level in self.levels.items()]
-        heapq.heapify(heap)
         rows = np.repeat(np.arange(len(graph)), np.diff(graph.indptr))
+        heap = [(level, -1 - entry) for entry, level in self.levels.items() if codes[rows[entry]] == 0]
+        heapq.heapify(heap)
         while heap:
             level, at = heapq.heappop(heap)
             if at < 0:
@@ -192,7 +193,10 @@ class _PlainSearch:
                 w = indices[entry]
                 if settled[w]:
                     continue
-                offer = self.step(entry, keys[v] if codes[w] == codes[v] else 1.0 / keys[v])
+                if codes[w] == codes[v]:
+                    offer = self.step(entry, keys[v])
+                else:  # not below the balance, see fair_search.across
+                    offer = max(self.step(entry, 1.0 / keys[v]), self.levels[entry] * self.weights[codes[w]])
                 if offer < keys[w]:
                     keys[w] = offer
                     heapq.heappush(heap, (offer / self.weights[codes[w]], w))
@@ -225,26 +229,34 @@ def fair_with_given(
     for v, key in zip(positions, keys, strict=True):
         for color, own in ((0, key), (1, _other(key))):
             if own > search.bounds[color][v] * (1 + _TOLERANCE):
-                raise refusal_along(graph, budget, given, positions, search.path(v, color), color)
+                path = search.path(v, color)
+                if own > search.along(path, color) * (1 + _TOLERANCE):
+                    raise refusal_along(graph, budget, given, positions, path, color)
     codes = graph.coloring.codes.tolist()
     indices = graph.indices.tolist()
     rows = np.repeat(np.arange(len(graph)), np.diff(graph.indptr))
     settled = np.zeros(len(graph), bool)
     settled[chosen] = True
-    edges = sorted((level, e) for e, level in _levels(graph, budget, weights, scale or "odds").items())
+    levels = _levels(graph, budget, weights, scale or "odds")
+    edges = sorted((level, e) for e, level in levels.items() if codes[rows[e]] == 0)
     edges.reverse()
     while True:
         level, v = search.least(settled, codes, weights)
         while edges and (settled[rows[edges[-1][1]]] or settled[indices[edges[-1][1]]]):
             edges.pop()
+        ends = [v] if v >= 0 else []
         if edges and edges[-1][0] < level:
-            level, v = edges[-1][0], int(rows[edges[-1][1]])
-        if v < 0:
+            level, e = edges.pop()
+            ends = [int(rows[e]), indices[e]]  # both, before a rounded U(1 − t) says otherwise
+        if not ends:
             break
-        settled[v] = True
-        search.add(v, codes[v], level * weights[codes[v]])
-        search.add(v, 1 - codes[v], _other(level * weights[codes[v]]))
-        search.spread()
+        for end in ends:
+            settled[end] = True
+            color = codes[end]
+            # not below what the bound on the other answer leaves it, but for rounding where U is steep
+            key = max(level * weights[color], _other(search.bounds[1 - color][end]))
+            search.settle(end, color, key)
+        search.spread(settled)
     own = np.where(graph.coloring.codes == 0, search.bounds[0], search.bounds[1])
     table = _table(own, graph.coloring.codes, scale or "odds")
     table[chosen] = given
@@ -253,7 +265,7 @@ def fair_with_given(
 
 def _other(key: float) -> float:
     """The key of the other answer."""
-    return 1.0 / key if key > 0 else math.inf
+    return min(1.0 / key, propagation.HIGHEST) if key > 0 else math.inf
 
 
 class _Bounds:
@@ -267,6 +279,12 @@ class _Bounds:
         self._new: list[tuple[float, int, int]] = []
         self._truths: list[tuple[float, int]] = []  # keys of truths that fell, by vertex
 
+    def settle(self, v: int, color: int, key: float) -> None:
+        """A vertex has this key for its own colour, and the other way round for the other."""
+        self.bounds[color][v] = math.inf
+        self.add(v, color, key)
+        self.add(v, 1 - color, _other(key))
+
     def add(self, v: int, color: int, key: float) -> None:
         """A settled vertex has this key."""
         if key < self.bounds[color][v]:
@@ -274,8 +292,8 @@ class _Bounds:
             self.before.pop((v, color), None)
             heapq.heappush(self._new, (key, v, color))
 
-    def spread(self) -> None:
-        """Bring all bounds up to date."""
+    def spread(self, settled: NDArray[np.bool_] | None = None) -> None:
+        """Bring all bounds up to date; those of settled vertices are, whatever rounding makes of them."""
         while self._new:
             key, v, color = heapq.heappop(self._new)
             mine = self.bounds[color]
@@ -285,6 +303,8 @@ class _Bounds:
                 self._truths.append((key, v))
             for entry in range(self.indptr[v], self.indptr[v + 1]):
                 w = self.indices[entry]
+                if settled is not None and settled[w]:
+                    continue
                 offer = self.step(entry, key)
                 if offer < mine[w]:
                     mine[w] = offer
@@ -305,6 +325,14 @@ class _Bounds:
                 continue
             return level, v
         return math.inf, -1
+
+    def along(self, path: list[int], color: int) -> float:
+        """The bound along a path with a little more odds on every edge: where U is steep, rounding asks for it."""
+        key = self.bounds[color][path[0]]
+        for here, there in pairwise(path):
+            entry = self.indices.index(there, self.indptr[here], self.indptr[here + 1])
+            key = self.step(entry, key * (1 + _TOLERANCE))
+        return key
 
     def path(self, v: int, color: int) -> list[int]:
         """The vertices along which the bound on ``v`` came, from the one that set it to ``v``."""

@@ -106,6 +106,7 @@ class _Part:
                 if other not in done and other not in beyond:
                     same = self.codes[other] == self.codes[vertex]
                     offer = odds_step(pair, key if same else 1.0 / key) / self.weights[self.codes[other]]
+                    offer = offer if same else max(offer, self._balance(pair))  # see fair_search.across
                     heapq.heappush(heap, (offer, _OFFER, next(order), other, None))
 
         while heap:

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
 
 _ROUNDING = 1e-9  # an edge this close to its bound carried the bound
+_NEXT_TO_1 = 1e-4
+_LONGEST = 8  # vertices of a path that a message names
 
 
 @dataclass(frozen=True)
@@ -65,18 +67,25 @@ def _refusal(
     if last[color] > 0.5:
         # next to 1 numbers look alike: the same contradiction, told the other way round with the other answer
         path, color, first, last = path[::-1], 1 - color, last, first
-    value, source_value = last[color], first[color]
-    bound, rest = source_value, first[1 - color]
+    bound, rest = first[color], first[1 - color]
     for here, there in pairwise(path):
         right, wrong = _pair_between(graph, budget, here, there).walk(1, bound, rest)
         bound, rest = float(right), float(wrong)
     names = tuple(graph.vertices[at] for at in path)
+    return told(graph.outputs[color], names, last[color], first[color], (bound, rest), last[1 - color])
+
+
+def told(
+    output: Any, path: tuple[Any, ...], value: float, source_value: float, bound: tuple[float, float], rest: float
+) -> NotExtendable:
+    """The error in words; ``bound`` and ``value`` come with their complements, which have their digits next to 1."""
     edges = len(path) - 1
+    along = "" if edges < 2 else f" along {_shown(path)}"
     return NotExtendable(
-        f"no private extension: vertex {names[-1]!r} is fixed at {_short(value)} for {graph.outputs[color]!r}, but "
-        f"{names[0]!r} ({_short(source_value)}, {edges} edge{'s' if edges > 1 else ''} away) allows at most "
-        f"{_short(bound)}",
-        Obstruction(graph.outputs[color], names[-1], value, names[0], source_value, names, bound),
+        f"no private extension: vertex {path[-1]!r:.80} is fixed at {_short(value, rest)} for {output!r:.80}, but "
+        f"{path[0]!r:.80} ({source_value:.6g}, {edges} edge{'s' if edges > 1 else ''} away{along}) allows at most "
+        f"{_short(*bound)}",
+        Obstruction(output, path[-1], value, path[0], source_value, path, bound[0]),
     )
 
 
@@ -109,5 +118,12 @@ def _path_to_source(
     return [start]
 
 
-def _short(value: float) -> str:
-    return f"{value:.6g}"
+def _short(value: float, rest: float) -> str:
+    """A probability, next to 1 by how much it is less."""
+    return f"1 − {rest:.6g}" if rest < _NEXT_TO_1 and value < 1 else f"{value:.6g}"
+
+
+def _shown(path: tuple[Any, ...]) -> str:
+    """The vertices of a path, of a long one the first and the last."""
+    names = [f"{vertex!r:.40}" for vertex in path]
+    return " – ".join(names if len(names) <= _LONGEST else [*names[: _LONGEST - 2], "…", names[-1]])

@@ -321,7 +321,10 @@ def _show(ledger: Ledger, only: str | None, as_json: bool) -> None:
     if only is not None and only not in scopes:
         raise ParameterError(f"there is no scope {only!r}, only {', '.join(map(repr, scopes))}")
     chosen = {name: scope for name, scope in scopes.items() if only in (None, name)}
-    states = {name: (ledger.spent(name), ledger.remaining(name), ledger.partitions(name)) for name in chosen}
+    states = {
+        name: (ledger.spent(name), ledger.remaining(name), ledger.partitions(name), _by_class(ledger, scope))
+        for name, scope in chosen.items()
+    }
     if not as_json:
         for name, scope in chosen.items():
             _print_scope(scope, *states[name])
@@ -330,7 +333,18 @@ def _show(ledger: Ledger, only: str | None, as_json: bool) -> None:
     echo_json({"schema": "tinct/budget@1", "scopes": budgets})
 
 
-def _scope_json(scope: Scope, spent: Spending, left: Spending, partitions: dict[str, str]) -> dict[str, Any]:
+def _by_class(ledger: Ledger, scope: Scope) -> dict[str, Fraction]:
+    """What people with an ε of their own have spent; empty if nobody has one."""
+    from tinct.ledger.class_spending import spent_by_class
+
+    if scope.protects is None or scope.protects.budgets is None:
+        return {}
+    return spent_by_class(ledger.history(scope.name), scope.protects.budgets)
+
+
+def _scope_json(
+    scope: Scope, spent: Spending, left: Spending, partitions: dict[str, str], by_class: dict[str, Fraction]
+) -> dict[str, Any]:
     from tinct.ledger.costs import exact_text
 
     def pair(spending: Spending) -> dict[str, str]:
@@ -346,10 +360,13 @@ def _scope_json(scope: Scope, spent: Spending, left: Spending, partitions: dict[
         "spent": pair(spent),
         "left": pair(left),
         "partitions": partitions,
+        **({"spent_by_class": {name: exact_text(own) for name, own in by_class.items()}} if by_class else {}),
     }
 
 
-def _print_scope(scope: Scope, spent: Spending, left: Spending, partitions: dict[str, str]) -> None:
+def _print_scope(
+    scope: Scope, spent: Spending, left: Spending, partitions: dict[str, str], by_class: dict[str, Fraction]
+) -> None:
     from rich.markup import escape
 
     from tinct.cli.screen import Screen
@@ -365,6 +382,9 @@ def _print_scope(scope: Scope, spent: Spending, left: Spending, partitions: dict
         console.print(f"  {letter} {_bar(rest, budget)}  {numbers}")
     whom = str(scope.protects or "who is one person is not declared: see tinct budget declare")
     console.print(f"  {escape(whom)}")
+    if spent.epsilon and by_class:
+        classes = ", ".join(f"ε = {name}: {float(own):.6g}" for name, own in by_class.items())
+        console.print(f"  spent so far by each person with {escape(classes)}")
     for line in _explained(scope):
         console.print(f"  {line}")
     for name, statement in partitions.items():

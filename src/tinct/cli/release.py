@@ -112,9 +112,10 @@ def _charged(
     delta = max(term.delta for term in certified.terms)
     book = Ledger(address)
     owner = book.protects(scope)
-    terms = replace(owner, data=f"certificate {certified.id}")
+    # a certificate does not say whose ε an edge has: it is charged as one ε for everybody
+    terms = replace(owner, data=f"certificate {certified.id}", epsilon_column=None, budgets=None)
     if certified.neighbors == Neighbors.ADD_REMOVE:  # a custom graph is charged in the terms of the scope
-        terms = replace(terms, neighbors=Neighbors.ADD_REMOVE, people=None, epsilon_column=None, budgets=None)
+        terms = replace(terms, neighbors=Neighbors.ADD_REMOVE, people=None)
     elif certified.neighbors == Neighbors.REPLACE:
         owner.require_relation(Neighbors.REPLACE)
     entry = book.grant(

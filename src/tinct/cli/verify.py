@@ -59,6 +59,12 @@ def verify(
     exact: Annotated[
         bool, typer.Option("--exact", help="Verify a certificate from scratch, in exact integer arithmetic.")
     ] = False,
+    smaller: Annotated[
+        bool,
+        typer.Option(
+            "--smaller", help="Read each row of a table by its smaller probability; the larger may be rounded or empty."
+        ),
+    ] = False,
     disconnected: DisconnectedOption = False,
     as_json: JsonOption = False,
 ) -> None:
@@ -66,7 +72,10 @@ def verify(
     from tinct.mechanism import _verify
 
     if exact or begins_like(table, "tinct/certificate") or begins_like(table, "tinct/mode-certificate"):
-        given = {"--graph": graph, "--epsilon": epsilon, "--delta": delta, "--mu": mu, "--profile": profile}
+        given = {
+            "--graph": graph, "--epsilon": epsilon, "--delta": delta, "--mu": mu, "--profile": profile,
+            "--smaller": smaller or None,
+        }  # fmt: skip
         extra = [option for option, value in given.items() if value is not None]
         if extra:
             raise ParameterError(
@@ -77,7 +86,7 @@ def verify(
         return
     grid = _epsilons(profile)
     with stage("Reading the mechanism"):
-        probabilities, dataset_graph, stored = _load(table, graph, disconnected)
+        probabilities, dataset_graph, stored = _load(table, graph, smaller, disconnected)
     privacy = choose_privacy(epsilon, delta, mu, stored)
     with stage(f"Checking {len(dataset_graph.indices) // 2:,} edges"):
         verdict = _verify.verify(probabilities, dataset_graph, privacy, tolerance=tolerance)
@@ -90,13 +99,15 @@ def verify(
         raise typer.Exit(NOT_PRIVATE)
 
 
-def _load(table: Path, graph: str | None, disconnected: bool) -> tuple[Any, Any, Any]:
+def _load(table: Path, graph: str | None, smaller: bool, disconnected: bool) -> tuple[Any, Any, Any]:
     from tinct.mechanism import Mechanism
     from tinct.mechanism.table_files import read_table
 
     if table.suffix == ".json":
         if graph is not None:
             raise ParameterError("a .json mechanism contains its graph: leave out --graph")
+        if smaller:
+            raise ParameterError("--smaller is for tables (.csv, .tsv): a .json mechanism has all its digits")
         mechanism = Mechanism.from_json(table)
         return mechanism, mechanism.graph, mechanism.privacy
     if graph is None:
@@ -104,7 +115,7 @@ def _load(table: Path, graph: str | None, disconnected: bool) -> tuple[Any, Any,
             "a table needs its graph: add --graph with a file or a name such as majority:101", path=table
         )
     loaded = load_graph(graph, disconnected=disconnected)
-    return read_table(table, loaded.graph), loaded.graph, loaded.privacy
+    return read_table(table, loaded.graph, smaller=smaller), loaded.graph, loaded.privacy
 
 
 def _epsilons(text: str | None) -> list[float]:
@@ -132,6 +143,8 @@ def _print_text(verdict: Verdict, privacy: PrivacyLike, profile: dict[float, flo
     console.print(f"least μ (Gaussian): {verdict.mu:.9g}")
     if verdict.witness is not None:
         console.print(f"worst edge: {escape(str(verdict.witness))}")
+    if verdict.hint:
+        console.print(f"perhaps: {verdict.hint.replace('Mechanism.from_smaller', '--smaller')}")
     console.print(f"tolerance for rounding: {verdict.tolerance:g} (this is a check in floating point)")
     for epsilon, delta in profile.items():
         console.print(f"δ({epsilon:g}) = {delta:.9g}")
@@ -156,6 +169,7 @@ def _print_json(verdict: Verdict, privacy: PrivacyLike, profile: dict[float, flo
             "neighbor_probability": witness.neighbor_probability,
             "bound": witness.bound,
         },
+        "hint": verdict.hint,
         "profile": [{"epsilon": epsilon, "delta": delta} for epsilon, delta in profile.items()],
     }
     echo_json(result)

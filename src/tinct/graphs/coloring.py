@@ -20,12 +20,14 @@ class Coloring:
     """``palette[codes[v]]`` is the colour of vertex v; ``outputs`` are the possible answers.
 
     With plain colours the palette is the outputs. With orders of preference the palette holds the orders that
-    occur, each a permutation of the outputs.
+    occur, each a permutation of the outputs. ``stated`` is False if several orders occur and nobody said by which one
+    the outputs are listed: then it is that of the first vertex, and a list along the outputs could be misread.
     """
 
     codes: NDArray[Any]  # uint8 up to 256 colours, else int32
     palette: tuple[Any, ...]
     outputs: tuple[Any, ...]
+    stated: bool = True
 
     @classmethod
     def of(cls, colors: Sequence[Any] | NDArray[Any], outputs: Sequence[Any] | None = None) -> Coloring:
@@ -40,7 +42,7 @@ class Coloring:
             rank = np.array([place[color] for color in palette], np.int32)
             codes, palette = rank[codes], answers
         small = np.uint8 if len(palette) <= 256 else np.int32
-        return cls(codes.astype(small), palette, answers)
+        return cls(codes.astype(small), palette, answers, outputs is not None or not orders or len(palette) == 1)
 
     @property
     def has_orders(self) -> bool:

@@ -18,12 +18,13 @@ if TYPE_CHECKING:
 class ImplicitGraph:
     """A graph given by a neighbour function, for evaluating a mechanism at single vertices.
 
-    The two colours are ``outputs``; its first is the one whose probability ``extend`` is given.
+    The two colours are ``outputs``; its first is the one whose probability ``extend`` is given. For ``rainbow`` there
+    may be more outputs, and the colours are orders of preference, tuples that list all of them.
     """
 
     function: Callable[[Any], Iterable[Any]]
     color: Callable[[Any], Any]
-    outputs: tuple[Any, Any]
+    outputs: tuple[Any, ...]
 
     def neighbors(self, vertex: Vertex) -> list[Any]:
         """The neighbours of a vertex."""
@@ -35,6 +36,11 @@ class ImplicitGraph:
     def code(self, vertex: Vertex) -> int:
         """0 for the first colour, 1 for the second."""
         color = self.color(vertex)
+        if len(self.outputs) > 2 or (isinstance(color, tuple) and color not in self.outputs):
+            raise ParameterError(
+                f"two colors are needed, this graph has orders of preference over {self.outputs!r:.80}: "
+                "use tinct.rainbow"
+            )
         if color not in self.outputs:
             raise ParameterError(f"the color of {vertex!r:.80} must be one of {self.outputs!r}, got {color!r}")
         return self.outputs.index(color)
@@ -50,6 +56,8 @@ def neighbors(
 ) -> ImplicitGraph:
     """A graph given by a neighbour function and a colour function with values in ``outputs``.
 
+    For ``rainbow`` the colour function returns orders of preference, tuples that list all of ``outputs``.
+
     >>> votes = neighbors(
     ...     lambda v: [v ^ (1 << person) for person in range(200)], lambda v: v.bit_count() > 100
     ... )
@@ -57,6 +65,6 @@ def neighbors(
     200
     """
     answers = tuple(outputs)
-    if len(answers) != 2 or answers[0] == answers[1]:
-        raise ParameterError(f"an implicit graph needs two different outputs, got {answers!r}")
-    return ImplicitGraph(function, color, (answers[0], answers[1]))
+    if len(answers) < 2 or len(set(answers)) != len(answers):
+        raise ParameterError(f"an implicit graph needs at least two different outputs, got {answers!r}")
+    return ImplicitGraph(function, color, answers)

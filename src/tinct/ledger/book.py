@@ -112,7 +112,8 @@ class Ledger:
         ``digest`` can represent further facts that must be the same. Charges to ``group`` (one or several) of a
         declared ``partition`` count as the largest total of any group. ``profile`` lists points (ε, δ) that all hold
         for the answer, which a plan can use. ``protects`` says whom the cost protects; by default, whom the scope
-        protects.
+        protects, with one ε for everybody. Where people have an ε of their own, that is at most the smallest; an
+        answer that keeps to each person's own says ``protects=ledger.protects(scope)`` and costs the largest.
 
         Raises:
             BudgetExceeded: if too little is left; nothing was charged, and ``draw`` was not called.
@@ -333,7 +334,7 @@ class Ledger:
         """Nothing is drawn for a charge that somebody has put there for less than it costs, or beyond the budget."""
         scope = self._scope(session, charge.scope)
         charge, rule, paid = (
-            self._in_terms_of(scope, charge),
+            self._in_terms_of(scope, charge, asked),
             rule_of(scope),
             stored_rows.find_cost(session, entry.number),
         )
@@ -367,17 +368,20 @@ class Ledger:
 
     def _after(self, session: Session, scope: Scope, charge: Charge, asked: Any) -> tuple[Charge, Usage]:
         """The charge in the terms of the scope, and what is used after it."""
-        charge = self._in_terms_of(scope, charge)
+        charge = self._in_terms_of(scope, charge, asked)
         usage = Usage.read(session, scope, charge.partition, charge.groups)
         return charge, self._checked(usage, rule_of(scope), scope, charge, asked)
 
-    def _in_terms_of(self, scope: Scope, charge: Charge) -> Charge:
+    def _in_terms_of(self, scope: Scope, charge: Charge, asked: AmountLike) -> Charge:
         """The charge with its cost for those whom the scope protects."""
-        if charge.protects is None:
-            return charge
-        if scope.protects is None:
+        owner = scope.protects
+        if owner is None:
+            if charge.protects is None:
+                return charge
             raise undeclared(self._store.name, scope.name)
-        epsilon, delta = scope.protects.cost_of(charge.protects, charge.epsilon, charge.delta)
+        # whoever does not say that each person keeps their own ε has one for everybody
+        whom = replace(owner, epsilon_column=None, budgets=None) if charge.protects is None else charge.protects
+        epsilon, delta = owner.cost_of(whom, asked, charge.delta)
         if (epsilon, delta) == (charge.epsilon, charge.delta):
             return charge
         return replace(charge, epsilon=epsilon, delta=delta, points=((epsilon, delta),))

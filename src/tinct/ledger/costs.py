@@ -50,6 +50,18 @@ def budget_delta(given: NumberLike, name: str = "delta") -> Fraction:
     return rounded_down(_delta(given, name))
 
 
+def is_at_most(given: AmountLike, limit: AmountLike) -> bool:
+    """Whether one ε is at most another; of a rational and a logarithm that no bound tells apart, no.
+
+    >>> is_at_most("ln 2", "ln 2"), is_at_most("0.69", "ln 2"), is_at_most("0.7", "ln 2")
+    (True, True, False)
+    """
+    one, other = _epsilon(given, MAX_BUDGET), _epsilon(limit, MAX_BUDGET)
+    if one.is_log == other.is_log:
+        return one.value <= other.value
+    return ln_above(one.value) <= other.value if one.is_log else one.value <= ln_below(other.value)
+
+
 def as_written(given: AmountLike) -> str:
     """One text for all ways to write the same ε, such as ``"ln 3"`` and ``"log(3)"``."""
     return str(Amount.parse(given, "epsilon"))

@@ -11,15 +11,18 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from tinct.errors import Parameter, ParameterError, brief
-from tinct.ledger.costs import cost_epsilon
+from tinct.ledger.costs import as_written, cost_delta, cost_epsilon, is_at_most
+from tinct.numbers.amounts import Amount
 from tinct.numbers.bounds import exp_above, rounded_up
 from tinct.privacy.neighbors import Neighbors, NeighborsLike
 
 if TYPE_CHECKING:
     from fractions import Fraction
 
+    from tinct.numbers.amounts import AmountLike, NumberLike
+
 MAX_PEOPLE = 10**18
-MAX_CLASSES = 8
+MAX_CLASSES = 16  # with two people in each, a personal answer would have more datasets than can be certified
 _MAX_TEXT = 10_000
 _BITS = 192
 _LARGEST = 700  # a δ at a larger ε is no promise at all
@@ -83,27 +86,28 @@ class Protection:
         }
         return {name: value for name, value in fields.items() if value is not None}
 
-    def cost_of(self, asked: Protection, epsilon: Fraction, delta: Fraction) -> tuple[Fraction, Fraction]:
-        """What (ε, δ) as ``asked`` for costs here; a ParameterError if no theorem converts it.
+    def cost_of(self, asked: Protection, epsilon: AmountLike, delta: NumberLike) -> tuple[Fraction, Fraction]:
+        """What (ε, δ) as ``asked`` for costs here; a ParameterError if no theorem converts it, or it is too much.
 
         Replacing a person is removing one and adding another: two steps, so 2ε, and δ + e^ε·δ.
 
-        >>> from fractions import Fraction
         >>> owner = Protection(neighbors="replace", people=100)
-        >>> owner.cost_of(Protection(), Fraction(1, 2), Fraction(0))
+        >>> owner.cost_of(Protection(), "0.5", 0)
         (Fraction(1, 1), Fraction(0, 1))
         """
         self.require_relation(asked.neighbors)
         self._require_agreement(asked)
+        self._require_own_epsilon(asked, epsilon, delta)
+        cost = cost_epsilon(epsilon), cost_delta(delta)
         if asked.neighbors == self.neighbors:
-            return epsilon, delta
-        if not delta:
-            return 2 * epsilon, delta
-        if epsilon > _LARGEST:
+            return cost
+        if not cost[1]:
+            return 2 * cost[0], cost[1]
+        if cost[0] > _LARGEST:
             raise ParameterError.of(
                 "epsilon", f"at most {_LARGEST}", ..., " to be converted to ", Parameter("neighbors", "replace")
             )
-        return 2 * epsilon, rounded_up(delta * (1 + exp_above(epsilon, _BITS)))
+        return 2 * cost[0], rounded_up(cost[1] * (1 + exp_above(cost[0], _BITS)))
 
     def require_relation(self, asked: Neighbors | str) -> None:
         """Refuse a relation whose costs cannot be converted into those of this one."""
@@ -135,6 +139,30 @@ class Protection:
                 "the description of the data is not the one that the owner of the budget declared (tinct budget "
                 "declare)",
             )
+
+    def _require_own_epsilon(self, asked: Protection, epsilon: AmountLike, delta: NumberLike) -> None:
+        """Refuse an answer that protects somebody with more than the ε that was declared as their own.
+
+        One ε for everybody protects also those with the smallest, so it must be at most each declared one, and pure.
+        An answer that keeps to each person's own ε is charged the largest.
+        """
+        if self.budgets is None:
+            return
+        amount = Amount.parse(epsilon, "epsilon")
+        twice = asked.neighbors != self.neighbors  # two steps, as in cost_of
+        if twice:
+            amount = Amount(amount.value**2, True) if amount.is_log else Amount(2 * amount.value)
+        kept = [is_at_most(amount, own) for own in self.budgets]
+        if not cost_delta(delta) and (any(kept) if asked.budgets is not None else all(kept)):
+            return
+        names = list(self.budgets)
+        steps = "; an add-remove question counts twice, since replacing a person is two steps" if twice else ""
+        raise ParameterError.about(
+            "epsilon",
+            "the people behind this budget have an ε of their own: ask without `epsilon` and `delta` to use it, or for "
+            "everybody with the smallest of them or less, ",
+            f"ε = {as_written(names[0])} with δ = 0{steps}",
+        )
 
     def __str__(self) -> str:
         one = "one row" if self.unit is None else f"one person (all rows with the same {self.unit})"

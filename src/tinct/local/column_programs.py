@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from tinct.local.parameters import Floats, Integers, LocalBudget
 
 MAX_BUDGET = 20.0  # HiGHS takes coefficients below 1e-9 for zero, and e^−20 is 2e-9
-ALL_PATTERNS = 10  # symbols up to which all patterns are written down
 ROUNDS = 60
 QUICK, THOROUGH = 200, 50_000  # partial sets that pricing keeps at a time
 THOROUGH_ROUNDS = 5
@@ -33,8 +32,6 @@ _MARGIN = 1e-12
 _GAP = 1e-9  # relative; the program is solved when the bound is this close
 _QUICK_GAP = 1e-7
 _SURPLUS = 1e-11  # relative; columns that promise less are left out
-_TIE = 1e-11  # relative; columns whose worth is this close to their price may be used
-_MOST_TIGHT, _NODES = 256, 1_000
 _COMPLETED = 64  # whole sets that are remembered from each item
 _KL = Utility.parse("kl")
 
@@ -87,41 +84,6 @@ def best_weights(worths: Floats, table: Floats) -> Weights:
     return Weights(weights, -result.eqlin.marginals * unit, float(worths @ weights))
 
 
-def fewest_columns(solved: Weights, worths: Floats, table: Floats) -> Weights:
-    """Weights that are worth as much with as few columns as possible, among those that the prices do not rule out.
-
-    An integer program chooses the columns; its answer is used only if weights solved for again are worth as much.
-    """
-    from scipy.optimize import Bounds, LinearConstraint, milp
-
-    used = np.flatnonzero(solved.weights > 1e-12 * solved.weights.max())
-    tight = np.flatnonzero(worths - table @ solved.prices >= -_TIE * abs(worths).max(initial=0.0))
-    n = len(tight)
-    if n <= len(used) or n > _MOST_TIGHT:
-        return solved
-    rows = table[tight].T
-    empty = np.zeros_like(rows)
-    # variables: the weight of every column, then whether it is used
-    constraints = (
-        LinearConstraint(np.hstack([rows, empty]), 1.0, 1.0),
-        LinearConstraint(np.hstack([np.eye(n), -np.eye(n)]), -np.inf, 0.0),
-    )
-    integrality = np.repeat([0, 1], n)
-    result: Any = milp(
-        integrality, integrality=integrality, bounds=Bounds(0.0, 1.0), constraints=constraints,
-        options={"node_limit": _NODES},
-    )  # fmt: skip
-    if result.x is None:
-        return solved
-    chosen = tight[result.x[n:] > 0.5]
-    weights = np.zeros(len(worths))
-    weights[chosen] = np.linalg.lstsq(table[chosen].T, np.ones(len(rows)), rcond=None)[0]
-    value = float(worths @ weights)
-    whole = abs(weights @ table - 1.0).max() <= _RESIDUAL and weights.min() >= 0.0
-    better = len(chosen) < len(used) and value >= solved.value * (1.0 - _MARGIN)
-    return Weights(weights, solved.prices, value) if whole and better else solved
-
-
 def pattern_dual(worths: Floats, budget: LocalBudget) -> float:
     """A bound on Σ weight·worth over all mechanisms with k symbols, from prices that are checked on every pattern."""
     k = len(worths).bit_length()
@@ -132,19 +94,35 @@ def pattern_dual(worths: Floats, budget: LocalBudget) -> float:
 
 def priced_bound(worths: Floats, table: Floats, prices: Floats) -> float:
     """Σ prices, raised until no column of the table is worth more than it costs (weak duality)."""
+    k = len(prices)
     short = float(((worths - table @ prices) / table.sum(axis=1)).max())
-    return math.fsum(prices) + len(prices) * max(0.0, short)
+    rounding = (k + 4) * 2.0**-52 * math.fsum(abs(prices))  # of a column's cost
+    return math.fsum(prices) + k * (max(0.0, short) + rounding)
 
 
 def matrix_of(weights: Floats, table: Floats, budget: LocalBudget) -> Floats:
     """The matrix (symbols × outputs) of weighted columns: rows sum to 1, and every column keeps its ratio."""
-    used = np.flatnonzero(weights > 1e-12 * weights.max())
-    chosen = table[used].T
-    solved = np.linalg.lstsq(chosen, np.ones(len(chosen)), rcond=None)[0]
-    polished = chosen * solved
-    if (solved > 0).all() and abs(polished.sum(axis=1) - 1.0).max() <= _RESIDUAL:
+    used = used_columns(weights)
+    columns_used, solved = solved_again(table, used)
+    polished = table[columns_used].T * solved
+    if abs(polished.sum(axis=1) - 1.0).max() <= _RESIDUAL:
         return np.asarray(polished)
-    return filled(chosen * weights[used], budget)
+    return filled(table[used].T * weights[used], budget)
+
+
+def used_columns(weights: Floats) -> Integers:
+    """The columns that have more weight than rounding."""
+    return np.flatnonzero(weights > 1e-12 * weights.max())
+
+
+def solved_again(table: Floats, used: Integers) -> tuple[Integers, Floats]:
+    """Weights of these columns with all digits, without those that turn out to have none."""
+    ones = np.ones(table.shape[1])
+    while True:
+        solved = np.linalg.lstsq(table[used].T, ones, rcond=None)[0]
+        if solved.min() > 0 or len(used) == 1:
+            return used, np.asarray(solved, np.float64)
+        used = used[solved > 0]
 
 
 def filled(matrix: Floats, budget: LocalBudget, *, into: int | None = None) -> Floats:
@@ -181,13 +159,6 @@ def generate(p: Floats, budget: LocalBudget, *, enough: float = math.inf, bounde
 
     Without ``bounded`` only a quick search for better columns is made, and the bound is infinite.
     """
-    if len(p) <= ALL_PATTERNS:
-        raised = patterns(len(p))
-        table = columns(raised, budget)
-        worths = column_worth(np.minimum(raised @ p, 1.0), budget)
-        solved = best_weights(worths, table)
-        few = fewest_columns(solved, worths, table)
-        return generated(p, few, table, budget, priced_bound(worths, table, solved.prices))
     raised = _first_patterns(p, budget)
     bound, thorough = math.inf, 0
     for _ in range(ROUNDS):

@@ -24,7 +24,8 @@ if TYPE_CHECKING:
     from tinct.local.divergences import UtilityLike
     from tinct.local.hypothesis_testing import TestResult
     from tinct.local.mechanisms.base import Channel, Randomiser
-    from tinct.local.parameters import DistributionLike, Floats
+    from tinct.local.parameters import BudgetLike, DistributionLike, Floats, SymbolsLike
+    from tinct.numbers.amounts import NumberLike
 
 _LOG10_LABELS = 7.0
 
@@ -69,7 +70,14 @@ class LocalMechanism:
 
     @classmethod
     def of(
-        cls, channel: Channel, epsilon: Any, *, name: str, symbols: Any = None, note: str = "", delta: Any = 0
+        cls,
+        channel: Channel,
+        epsilon: BudgetLike,
+        *,
+        name: str,
+        symbols: SymbolsLike | None = None,
+        note: str = "",
+        delta: NumberLike = 0,
     ) -> LocalMechanism:
         """A mechanism from a channel, such as one of your own (docs/extending/local-mechanism.md)."""
         names = named_symbols(symbols, channel.size)

@@ -15,20 +15,22 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tinct.local.column_programs import Generated, Weights, best_weights, columns, generated, priced_bound
+from tinct.local.column_programs import Weights, best_weights, columns, generated, priced_bound
 from tinct.local.information_bounds import column_worth
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from tinct.local.column_programs import Generated
     from tinct.local.parameters import Floats, Integers, LocalBudget
 
-MAX_ENTRIES = 10_000_000  # orbits × classes, of which all are priced at once
-MAX_WRITTEN = 500  # symbols up to which a mechanism is written out, a second or two
-_EQUAL = 1e-15  # relative; probabilities this close are one class
+MAX_ENTRIES = 4_000_000  # orbits × classes, of which all are priced at once: a second or two
+MAX_WRITTEN = 500  # symbols up to which a mechanism is written out
+_EQUAL = 1e-12  # relative; probabilities this close are one class, and the bound is raised by what that can cost
 _FIRST = 200  # orbits that the program begins with, and that a round adds
 _ROUNDS = 200
 _SURPLUS = 1e-12  # relative; orbits that promise less are left out
+_AS_GOOD = 1e-10  # relative; of mechanisms this close the one with fewer outputs is taken
 
 
 @dataclass(frozen=True)
@@ -55,11 +57,23 @@ class Classes:
         few = math.prod(size + 1 for size in self.sizes.tolist()) * len(self.sizes) <= MAX_ENTRIES
         return few and len(self.sizes) < len(self.of)
 
+    def moved(self, p: Floats) -> float:
+        """How far the prior is from its classes, in total variation: 0 or rounding where they are truly equal."""
+        return 0.5 * math.fsum(abs(p - self.masses[self.of]))
 
-def best_orbits(classes: Classes, budget: LocalBudget) -> tuple[Integers, Floats, float]:
-    """The orbits of an optimal mechanism (a row each: symbols raised in every class), their weights, and a bound."""
-    raised = np.indices(tuple((classes.sizes + 1).tolist())).reshape(len(classes.sizes), -1).T
-    every = raised[1:]  # without the pattern that raises none
+
+@dataclass(frozen=True)
+class Orbits:
+    """Orbits of an optimal mechanism (a row each: symbols raised in every class), their weights, and a bound."""
+
+    raised: Integers
+    weights: Floats
+    upper_bound: float
+
+
+def best_orbits(p: Floats, classes: Classes, budget: LocalBudget) -> Orbits:
+    """Solve the program over all orbits for a positive prior; orbits enter the solver's program when they pay."""
+    every = np.indices(tuple((classes.sizes + 1).tolist())).reshape(len(classes.sizes), -1).T[1:]  # not the empty one
     table = budget.low + budget.span * (every / classes.sizes)
     worths = column_worth(np.minimum(every @ classes.masses, 1.0), budget)
     rates = worths / (table @ (classes.sizes * classes.masses))
@@ -74,7 +88,10 @@ def best_orbits(classes: Classes, budget: LocalBudget) -> tuple[Integers, Floats
             break
         used = np.concatenate([used, new])
     chosen = np.flatnonzero(solved.weights > 1e-12 * solved.weights.max())
-    return every[used[chosen]], solved.weights[chosen], priced_bound(worths, table, solved.prices)
+    # information is a minimum of functions linear in the prior, with coefficients up to ε·tanh(ε/2)
+    moving = classes.moved(p) * budget.epsilon * math.tanh(budget.epsilon / 2.0)
+    bound = priced_bound(worths, table, solved.prices) + moving
+    return Orbits(every[used[chosen]], solved.weights[chosen], bound)
 
 
 def sampled_patterns(orbit: Integers, classes: Classes) -> tuple[NDArray[np.bool_], Floats]:
@@ -94,19 +111,16 @@ def sampled_patterns(orbit: Integers, classes: Classes) -> tuple[NDArray[np.bool
     return raised, np.diff([*map(float, turns), 1.0])
 
 
-def solve_orbits(p: Floats, classes: Classes, budget: LocalBudget) -> Generated | float:
-    """The optimal mechanism for a positive prior; for more than 500 symbols only the bound on all mechanisms."""
-    orbits, weights, bound = best_orbits(classes, budget)
-    if len(p) > MAX_WRITTEN:
-        return bound
-    parts = [sampled_patterns(orbit, classes) for orbit in orbits]
+def written_out(p: Floats, classes: Classes, orbits: Orbits, budget: LocalBudget) -> Generated:
+    """An optimal mechanism with patterns of the orbits, at most one output for each symbol up to rounding."""
+    parts = [sampled_patterns(orbit, classes) for orbit in orbits.raised]
     raised = np.concatenate([patterns for patterns, _ in parts])
-    shares = np.concatenate([weight * lengths for weight, (_, lengths) in zip(weights, parts, strict=True)])
+    shares = np.concatenate([weight * lengths for weight, (_, lengths) in zip(orbits.weights, parts, strict=True)])
     raised, place = np.unique(raised, axis=0, return_inverse=True)
     table = columns(raised, budget)
     worths = column_worth(np.minimum(raised @ p, 1.0), budget)
     plain = Weights(np.bincount(place.ravel(), shares).astype(np.float64), np.zeros(len(p)), 0.0)
     # a vertex of the program over these patterns has at most one output for each symbol
-    made = [generated(p, solved, table, budget, bound) for solved in (best_weights(worths, table), plain)]
+    made = [generated(p, solved, table, budget, orbits.upper_bound) for solved in (best_weights(worths, table), plain)]
     best = max(one.value for one in made)
-    return min((one for one in made if one.value >= best * (1.0 - 1e-12)), key=lambda one: one.matrix.shape[1])
+    return min((one for one in made if one.value >= best * (1.0 - _AS_GOOD)), key=lambda one: one.matrix.shape[1])

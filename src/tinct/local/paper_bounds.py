@@ -15,6 +15,7 @@ import numpy as np
 from tinct.errors import ParameterError
 from tinct.local.divergences import Utility
 from tinct.local.information_bounds import entropy, halves
+from tinct.local.likelihood_order import Order
 from tinct.local.parameters import Hypotheses, LocalBudget, distribution
 from tinct.numbers.amounts import rational
 
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
 
     from tinct.local.parameters import BudgetLike, DistributionLike
     from tinct.numbers.amounts import NumberLike
+
+_TIE = 1e-12  # relative; of ratios that count as equal
 
 
 def binary_share(epsilon: BudgetLike) -> float:
@@ -64,17 +67,29 @@ def large_budget_divergence(
 ) -> float:
     """The bound on D(M0‖M1) for large enough ε: D(P0‖P1) − (1 − slack)·G·e^−ε (corollary 10, corrected).
 
-    Here G = Σ P0/P1 − k − Σ(1 − k·P0) ln(P0/P1). The paper prints the symmetric divergence and another G, which
-    expansion at large ε refutes. Both distributions must give every symbol a chance.
+    Here G = Σ P0/P1 − k − Σ(1 − k·P0) ln(P0/P1), with symbols of one ratio P0/P1 merged into one: they share a cell of
+    the optimum, which then has more than randomized response, and more than a bound with all k symbols would allow.
+    The paper prints the symmetric divergence and another G, which expansion at large ε refutes, and says nothing of
+    ties. Both distributions must give every symbol a chance.
+
+    >>> round(large_budget_divergence([0.25, 0.25, 0.5], [0.4, 0.4, 0.2], 10), 9)
+    0.223092476
     """
     both = Hypotheses.parse(p0, p1)
     budget = LocalBudget.parse(epsilon)
     if not ((both.p0 > 0) & (both.p1 > 0)).all():
         raise ParameterError("this bound needs probabilities above 0 for every symbol")
-    k = len(both.p0)
-    ratio = both.p0 / both.p1
-    first_order = math.fsum(ratio) - k - math.fsum((1.0 - k * both.p0) * np.log(ratio))
+    order = _without_ties(Order.of(both))
+    k, ratio = len(order), order.p0 / order.p1
+    first_order = math.fsum(ratio) - k - math.fsum((1.0 - k * order.p0) * np.log(ratio))
     return Utility.parse("kl").divergence(both.p0, both.p1) - (1.0 - _slack(slack)) * first_order * budget.low
+
+
+def _without_ties(order: Order) -> Order:
+    """Ratios that differ by rounding only become one."""
+    ratio = order.p0 / order.p1
+    starts = np.flatnonzero(np.diff(ratio) > _TIE * ratio[:-1]) + 1
+    return order.merged(np.concatenate([[0], starts, [len(order)]]))
 
 
 def total_variation_bound(p0: DistributionLike, p1: DistributionLike, epsilon: BudgetLike) -> float:

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
 
 TOLERANCE = 1e-9
+_ULP = 2.0**-53  # the last place of a float between 1/2 and 1
 _CHUNK = 2**18  # directed edges looked at together: a few MB at a time whatever the graph's size
 
 
@@ -60,10 +61,13 @@ class Verdict:
     Attributes:
         private: Whether every edge satisfies its privacy, up to the tolerance.
         epsilon: The least ε for which the table is private at the given δ (0 if the notion has none); infinite if no ε
-            is enough. With a budget for each edge, the largest that any edge needs at its own δ.
+            is enough. With a budget for each edge, the largest that any edge needs at its own δ. An edge that keeps
+            its budget up to the tolerance needs no more than that.
         delta: The least δ for which the table is private at the given ε (0 if the notion has none).
         witness: The worst edge and event, whether or not they break the privacy; None for a graph without edges.
-        tolerance: The relative slack that was granted to e^ε and to δ (absolute, for other notions of privacy).
+        tolerance: The slack that was granted: relative to e^ε and to δ (to 1 − δ, if that is smaller); absolute for
+            other notions of privacy.
+        hint: What may be the reason if the table is not private: rounding in numbers computed as 1 − p. Else empty.
     """
 
     private: bool
@@ -71,6 +75,7 @@ class Verdict:
     delta: float
     witness: Witness | None
     tolerance: float
+    hint: str = field(repr=False, compare=False)
     _table: Floats = field(repr=False, compare=False)
     _graph: DatasetGraph = field(repr=False, compare=False)
 
@@ -129,8 +134,8 @@ def verify(
         graph: The dataset graph; left out, that of the mechanism.
         privacy: One suitable pair, or one for each edge, as for ``extend``; left out, the one that the mechanism was
             designed for.
-        tolerance: How much rounding is forgiven: relative on e^ε and δ, so that it means the same for tiny
-            probabilities; absolute for notions of privacy other than (ε, δ).
+        tolerance: How much rounding is forgiven: relative on e^ε and δ (1 − δ, if that is smaller), so that it means
+            the same for tiny probabilities; absolute for notions of privacy other than (ε, δ).
 
     >>> from tinct import Privacy, graphs
     >>> verdict = verify([[0.5, 0.5], [0.85, 0.15]], graphs.line(1, 1), Privacy("ln 2", 0.1))
@@ -143,7 +148,9 @@ def verify(
     search = _WorstEdge(graph, table, Budget(graph, privacy), tolerance)
     for rows, columns, entries in directed_edges(graph):
         search.look_at(rows, columns, entries)
-    return Verdict(search.private, search.epsilon, search.delta, search.witness(), float(tolerance), table, graph)
+    witness = search.witness()
+    hint = "" if search.private or witness is None else search.hint(witness)
+    return Verdict(search.private, search.epsilon, search.delta, witness, float(tolerance), hint, table, graph)
 
 
 def _require_tolerance(tolerance: object) -> None:
@@ -180,16 +187,19 @@ class _WorstEdge:
     def look_at(self, rows: NDArray[Any], columns: NDArray[Any], entries: NDArray[Any]) -> None:
         here, there = self.table[rows], self.table[columns]
         growth, delta = self._parameters(entries)
-        self.delta = max(self.delta, float(excess(here, there, growth).max()))
-        needed = _needed_epsilon(here, there, delta)
-        self.epsilon = max(self.epsilon, float(needed.max()))
+        spent, needed = excess(here, there, growth), _needed_epsilon(here, there, delta)
         if self.differential:
-            slack = 1.0 + self.tolerance
-            self.private &= bool((excess(here, there, growth * slack) <= delta * slack).all())
+            kept = _keeps(here, there, growth, delta, self.tolerance)
+            self.private &= bool(kept.all())
             lack = needed - np.log(growth)
+            # what the tolerance forgives is not held against the table in the least ε and δ either
+            needed = np.where(kept, np.minimum(needed, np.log(growth)), needed)
+            spent = np.where(kept, np.minimum(spent, delta), spent)
         else:
             lack = self._beyond_tradeoff(here, there, entries)
             self.private &= bool((lack <= self.tolerance).all())
+        self.epsilon = max(self.epsilon, float(needed.max()))
+        self.delta = max(self.delta, float(spent.max()))
         worst = int(np.argmax(lack))
         if lack[worst] > self._lack:
             self._lack, self._entry = float(lack[worst]), int(entries[worst])
@@ -224,7 +234,7 @@ class _WorstEdge:
         pair = self.budget.at_entry(self._entry)
         if isinstance(pair, Privacy):
             with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-                score = np.nan_to_num((above[0] - pair.delta) / below[0], nan=-np.inf)
+                score = np.nan_to_num(_beyond(above, _after(here, order), pair.delta)[0] / below[0], nan=-np.inf)
         else:
             score = above[0] - np.asarray(pair.upper(np.clip(below[0], 0.0, 1.0)))
         size = int(np.argmax(score)) + 1
@@ -237,6 +247,25 @@ class _WorstEdge:
             float(below[0, size - 1]),
             bound,
         )
+
+    def hint(self, witness: Witness) -> str:
+        """Whether the rounding of 1 − p alone can be why an edge is not private."""
+        here, there = witness.probability, witness.neighbor_probability
+        if self.table.shape[1] != 2 or max(here, there) > 0.5 or (here / _ULP) % 1 or (there / _ULP) % 1:
+            return ""  # 1 − p is a multiple of 2^−53 for every float p ≥ 1/2; a small number on its own hardly ever is
+        advice = (
+            "Compute the smaller probability of each row without 1 − p; the larger one may be rounded or left out with "
+            "Mechanism.from_smaller"
+        )
+        lost = "in floating point, where nothing is left of what is below 1.1e-16"
+        if max(0.0, here - _ULP) <= float(self.budget.at_entry(self._entry).upper(there + _ULP)):
+            return f"both numbers look like 1 − p {lost}: that rounding alone may be the reason. {advice}"
+        if there == 0:
+            return (
+                f"the 0 may be what is left of 1 − p {lost}; then the least ε is not infinite, but still more than is "
+                f"allowed. {advice}"
+            )
+        return ""
 
 
 def directed_edges(graph: DatasetGraph) -> Iterator[tuple[NDArray[Any], NDArray[Any], NDArray[Any]]]:
@@ -254,16 +283,46 @@ def excess(here: Floats, there: Floats, growth: ArrayLike) -> Floats:
     return np.asarray(np.maximum(0.0, here - scaled).sum(axis=1))
 
 
+def _keeps(here: Floats, there: Floats, growth: Any, delta: Any, tolerance: float) -> NDArray[np.bool_]:
+    """Whether Σ max(0, p − E·p′) ≤ δ on each edge, up to the tolerance on E and on δ or 1 − δ."""
+    slack, shift = 1.0 + tolerance, np.asarray(delta, np.float64)
+    fine = excess(here, there, growth * slack) <= shift * slack
+    near = shift > 0.5
+    if not near.any():
+        return np.asarray(fine)
+    # next to 1 the rest is compared: what the excess leaves of 1, from entries that have their digits
+    with np.errstate(over="ignore", invalid="ignore"):
+        scaled = np.where(there > 0, np.reshape(growth, (-1, 1)) * slack * there, 0.0)
+    left = np.minimum(here, scaled).sum(axis=1)
+    return np.asarray(np.where(near, left >= (1.0 - shift) * (1.0 - tolerance), fine))
+
+
 def _needed_epsilon(here: Floats, there: Floats, delta: ArrayLike) -> Floats:
     """The least ε on each edge for this δ: the largest (P(S) − δ)/Q(S), attained by a set of largest ratios."""
     if here.shape[1] == 2:  # one answer at a time is enough, no need to sort
-        above, below = here, there
+        above, below, after = here, there, here[:, ::-1]
     else:
-        _, above, below = _prefixes(here, there)
-    beyond = above - np.reshape(delta, (-1, 1))
+        order, above, below = _prefixes(here, there)
+        after = _after(here, order)
+    beyond = _beyond(above, after, delta)
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         ratio = np.where(beyond > below, (beyond - below) / below, 0.0)
     return np.asarray(np.log1p(ratio).max(axis=1))
+
+
+def _beyond(above: Floats, after: Floats, delta: ArrayLike) -> Floats:
+    """P(S) − δ, from the probability of the other answers where δ is next to 1."""
+    shift = np.reshape(np.asarray(delta, np.float64), (-1, 1))
+    if not (shift > 0.5).any():
+        return above - shift
+    return np.where(shift > 0.5, (1.0 - shift) - after, above - shift)
+
+
+def _after(here: Floats, order: NDArray[Any]) -> Floats:
+    """The probability of everything after the first k outputs in this order, without 1 − p."""
+    after = np.zeros_like(here)
+    after[:, :-1] = np.cumsum(np.take_along_axis(here, order, 1)[:, :0:-1], axis=1)[:, ::-1]
+    return after
 
 
 def _prefixes(here: Floats, there: Floats) -> tuple[NDArray[Any], Floats, Floats]:

@@ -21,10 +21,12 @@ if TYPE_CHECKING:
 
     from tinct.graphs.budgets import PrivacyLike
     from tinct.graphs.labels import Vertex
+    from tinct.mechanism.claims import Claim
 
     Floats = NDArray[np.float64]
 
 ROW_SUM_TOLERANCE = 1e-9
+_ROUNDED_SUM = 1e-6  # of a row whose larger entry may be rounded
 
 
 @dataclass(frozen=True, eq=False, init=False)
@@ -37,6 +39,7 @@ class Mechanism:
         privacy: What the mechanism was designed for, if anything; ``verify`` finds out what it really has.
 
     ``fixed`` holds the positions of the vertices whose rows a designer was given, None if that is not known.
+    ``claim`` says in which sense the designer's result is optimal; None for any other table. Files keep neither.
 
     >>> from tinct import Privacy, balanced, graphs
     >>> mechanism = balanced(graphs.line(2, 2), Privacy("ln 2", 0.1))
@@ -48,23 +51,45 @@ class Mechanism:
     table: Floats
     privacy: Any = None
     fixed: NDArray[Any] | None = None
+    claim: Claim | None = None
 
     def __init__(self, graph: DatasetGraph, table: ArrayLike, privacy: PrivacyLike | None = None) -> None:
         object.__setattr__(self, "graph", graph)
         object.__setattr__(self, "table", require_table(graph, table))
         object.__setattr__(self, "privacy", privacy)
         object.__setattr__(self, "fixed", None)
+        object.__setattr__(self, "claim", None)
 
     @classmethod
     def trusted(
-        cls, graph: DatasetGraph, table: Floats, privacy: PrivacyLike | None, fixed: NDArray[Any] | None = None
+        cls,
+        graph: DatasetGraph,
+        table: Floats,
+        privacy: PrivacyLike | None,
+        fixed: NDArray[Any] | None = None,
+        claim: Claim | None = None,
     ) -> Mechanism:
         """A mechanism from a table that is known to be right: for designers."""
         mechanism = cls.__new__(cls)
         table.flags.writeable = False
-        for name, value in (("graph", graph), ("table", table), ("privacy", privacy), ("fixed", fixed)):
+        values = {"graph": graph, "table": table, "privacy": privacy, "fixed": fixed, "claim": claim}
+        for name, value in values.items():
             object.__setattr__(mechanism, name, value)
         return mechanism
+
+    @classmethod
+    def from_smaller(cls, graph: DatasetGraph, table: ArrayLike, privacy: PrivacyLike | None = None) -> Mechanism:
+        """A mechanism with two answers from the smaller probability of every row; the larger becomes 1 less it.
+
+        For tables whose larger entries were rounded, or have lost the digits that privacy depends on: 1 − 1e-17 is 1
+        in floating point. A larger entry may be NaN; where both are given, they sum to 1 within 10⁻⁶.
+
+        >>> from tinct import Privacy, graphs, verify
+        >>> mechanism = Mechanism.from_smaller(graphs.line(1, 1), [[1.0, 1e-17], [float("nan"), 2e-17]])
+        >>> round(verify(mechanism, privacy=Privacy("ln 2")).epsilon, 12)
+        0.69314718056
+        """
+        return cls(graph, by_smaller(graph, table), privacy)
 
     @property
     def outputs(self) -> tuple[Any, ...]:
@@ -187,12 +212,38 @@ def _brief(value: object) -> str:
     return shorten(repr(value), 120, placeholder=" …")
 
 
-def require_table(graph: DatasetGraph, table: ArrayLike) -> Floats:
-    """The table as a read-only float array, if it fits the graph and every row is a distribution."""
+def by_smaller(graph: DatasetGraph, table: ArrayLike) -> Floats:
+    """A table with two columns, each row read by its smaller entry."""
+    values = _numbers(table)
+    if values.shape != (len(graph), 2) or len(graph.outputs) != 2:
+        raise ParameterError(
+            f"a table that is read by its smaller entries must have {len(graph)} rows (vertices) and 2 columns "
+            f"(outputs), got {values.shape} for the outputs {graph.outputs!r:.80}"
+        )
+    smaller = np.fmin(values[:, 0], values[:, 1])  # of a number and NaN, the number
+    complete = ~np.isnan(values).any(axis=1)
+    off = np.where(complete, np.abs(values.sum(axis=1) - 1.0) > _ROUNDED_SUM, False)
+    good = (smaller >= 0) & (smaller <= 0.5) & ~off  # written so that NaN fails
+    if not good.all():
+        at = int(np.argmin(good))
+        raise ParameterError(
+            f"row {graph.vertices[at]!r:.80} must have a smaller entry from 0 to 1/2, and a larger one that is NaN or "
+            f"completes it to 1 within {_ROUNDED_SUM:g}, got {values[at].tolist()}"
+        )
+    first = smaller == values[:, 0]  # not for NaN
+    return np.column_stack([np.where(first, smaller, 1.0 - smaller), np.where(first, 1.0 - smaller, smaller)])
+
+
+def _numbers(table: ArrayLike) -> Floats:
     try:
-        values = np.array(table, np.float64) + 0.0  # the sum turns −0 into 0
+        return np.array(table, np.float64) + 0.0  # the sum turns −0 into 0
     except (TypeError, ValueError):
         raise ParameterError("a table must be an array of numbers") from None
+
+
+def require_table(graph: DatasetGraph, table: ArrayLike) -> Floats:
+    """The table as a read-only float array, if it fits the graph and every row is a distribution."""
+    values = _numbers(table)
     shape = (len(graph), len(graph.outputs))
     if values.shape != shape:
         raise ParameterError(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -21,7 +22,7 @@ from tinct._files._strict_json import require_fields, require_schema
 from tinct.errors import FileError, ParameterError
 from tinct.graphs.formats.graph_json import can_be_written, graph_fields, privacy_field, read_graph
 from tinct.graphs.labels import cells, plain, positions_by_text, to_text
-from tinct.mechanism.table import ROW_SUM_TOLERANCE, Mechanism, require_table
+from tinct.mechanism.table import ROW_SUM_TOLERANCE, Mechanism, by_smaller, require_table
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -84,14 +85,15 @@ def write_table(mechanism: Mechanism, path: FilePath) -> None:
     write_sheet(path, header, ([name, palette[code], *map(repr, row)] for name, code, row in rows))
 
 
-def read_table(path: FilePath, graph: DatasetGraph) -> NDArray[np.float64]:
+def read_table(path: FilePath, graph: DatasetGraph, *, smaller: bool = False) -> NDArray[np.float64]:
     """Read a table of probabilities for the vertices of a graph, as ``write_table`` writes it.
 
     The rows may come in any order and the colours may be left out; every vertex has one row, and every output of
-    the graph one column under its name.
+    the graph one column under its name. ``smaller`` reads rows as ``Mechanism.from_smaller``; the larger entry may then
+    be empty.
     """
-    header, rows = read_sheet(path)
-    found = _Table(graph, _Columns(header, graph, path))
+    header, rows = read_sheet(path, gaps=smaller)
+    found = _Table(graph, _Columns(header, graph, path), smaller)
     line = 0
     try:
         for line, row in rows:
@@ -102,14 +104,14 @@ def read_table(path: FilePath, graph: DatasetGraph) -> NDArray[np.float64]:
     if missing is not None:
         raise FileError(f"there is no row for vertex {missing!r:.80}", path=path)
     with naming(path):
-        return require_table(graph, found.table)
+        return by_smaller(graph, found.table) if smaller else require_table(graph, found.table)
 
 
 class _Table:
     """The table of a file, row by row."""
 
-    def __init__(self, graph: DatasetGraph, columns: _Columns) -> None:
-        self.graph, self.columns = graph, columns
+    def __init__(self, graph: DatasetGraph, columns: _Columns, gaps: bool) -> None:
+        self.graph, self.columns, self.gaps = graph, columns, gaps
         self.table = np.zeros((len(graph), len(graph.outputs)))
         self._positions = positions_by_text(graph.vertices, "vertex")
         self._colors = [to_text(plain(color)) for color in graph.coloring.palette]
@@ -123,7 +125,9 @@ class _Table:
         if self._lines.setdefault(at, line) != line:
             raise ParameterError(f"vertex {name!r:.80} is given twice, first on line {self._lines[at]}")
         self._require_color(name, at, row)
-        self.table[at] = [_probability(row[column]) for column in self.columns.outputs]
+        self.table[at] = [
+            math.nan if self.gaps and not row[column] else _probability(row[column]) for column in self.columns.outputs
+        ]
 
     def _require_color(self, name: str, at: int, row: Sequence[str]) -> None:
         true = self._colors[self.graph.coloring.codes[at]]

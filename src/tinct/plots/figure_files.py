@@ -21,10 +21,11 @@ _METADATA: dict[str, dict[str, Any]] = {
     ".pdf": {"CreationDate": None, "Creator": None, "Producer": None},
 }
 FORMATS = tuple(_METADATA)
-_COORDINATES = re.compile(r' (?:d|x|y)="[^"]*"')
+_COORDINATES = re.compile(r' (?:d|x|y)="[^"]*"|translate\([^)]*\)')  # but no scale, which has to be exact
 _DECIMAL = re.compile(r"-?\d+\.\d+")
 _AROUND_LETTERS = re.compile(r"\s*([MLQCz])\s*")
 _INDENTATION = re.compile(r"\n\s*")
+_BLANK = re.compile(r'<use xlink:href="#DejaVuSans-(?:\w+-)?3"[^>]*/>\n')  # a space draws nothing
 _NUMBERED = re.compile(r' id="[A-Za-z0-9.]+_\d+"')  # Matplotlib numbers every part; nothing refers to these names
 
 
@@ -72,9 +73,12 @@ def _rgb(color: str) -> tuple[float, ...]:
 
 
 def _shorter(data: bytes) -> bytes:
-    """The same drawing without indentation, and with coordinates to a hundredth of a point: finer than screens show."""
+    """The same drawing without indentation and blanks, coordinates to a hundredth of a point: finer than screens show.
+
+    Letters are outlines that are drawn by name, thousands of times, so a short name counts.
+    """
     text = _NUMBERED.sub("", _COORDINATES.sub(_rounded, data.decode()))
-    return _INDENTATION.sub("\n", text).encode()
+    return _BLANK.sub("", _INDENTATION.sub("\n", text)).replace("DejaVuSans", "dv").encode()
 
 
 def _rounded(found: re.Match[str]) -> str:

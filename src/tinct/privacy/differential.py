@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from tinct.privacy.suitable_pairs import Floats
 
 TINY = float(np.finfo(np.float64).tiny)
+_BELOW_ONE = float(np.nextafter(1.0, 0.0))
 _NO_GROWTH = 1e-290  # ε below this changes nothing in any float, even over 10^18 steps
 
 
@@ -64,8 +65,8 @@ class Privacy(SuitablePair):
 
     @cached_property
     def delta(self) -> float:
-        """δ as a float."""
-        return float(self.exact_delta)
+        """δ as a float; below 1 as δ is."""
+        return min(float(self.exact_delta), _BELOW_ONE)
 
     @property
     def growth(self) -> float:
@@ -80,7 +81,7 @@ class Privacy(SuitablePair):
     @cached_property
     def balance(self) -> tuple[float, float]:
         """(E + δ)/(E + 1) and (1 − δ)/(E + 1)."""
-        return (self.growth + self.delta) / (self.growth + 1.0), float(1 - self.exact_delta) / (self.growth + 1.0)
+        return (self.growth + self.delta) / (self.growth + 1.0), (1.0 - self.delta) / (self.growth + 1.0)
 
     def walk(self, distance: ArrayLike, a: ArrayLike, b: ArrayLike) -> tuple[Floats, Floats]:
         """U^distance(a) and 1 − U^distance(a), each with its own relative precision, where b = 1 − a."""
@@ -100,7 +101,9 @@ class Privacy(SuitablePair):
         least = self.exact_epsilon.growth_minus_one
         risen = rise.rise(start) + rise.rise_less_one(self.delta) / least
         risen = np.where(rising == 0, start, np.minimum(1.0, risen))
-        left = np.where(rising == 0, rest, 1.0 - risen)
+        # after one step 1 − U(a) is (1 − δ) − E·a: next to δ = 1 that has digits that 1 − (E·a + δ) has not
+        left = np.where(rising == 1, (1.0 - self.delta) - rise.rise(start), 1.0 - risen)
+        left = np.where(rising == 0, rest, np.maximum(left, 0.0))
         fallen = fall.decay(left) - self.delta * fall.one_less_decay() / least
         # An outcome that can happen is never rounded to one that cannot: δ = 0 would make that infinite ε.
         floor = TINY if self.delta == 0 else 0.0

@@ -39,18 +39,19 @@ class PersonRule:
 RULE = PersonRule(inside=Keep.ANY, label=Keep.FIRST, place=Keep.FIRST)
 
 _ROW = "each row counts as one person; if people can have several rows, name the column that identifies them (unit)"
+_DECLARED = "each row counts as one person, as the owner of the budget declared"
 _UNIT = "a person with several rows counts once, {how}; rows with an empty {unit!r} are ignored"
 
 
-def sentence(question: Question, unit: str | None) -> str:
-    """The rule in words, for a question and the column that names persons.
+def sentence(question: Question, unit: str | None, *, declared: bool = False) -> str:
+    """The rule in words, for a question and the column that names persons; ``declared`` if an owner has decided it.
 
     >>> from tinct import majority
     >>> sentence(majority("support"), "id")
     "a person with several rows counts once, as a yes if any of the rows is; rows with an empty 'id' are ignored"
     """
     if unit is None:
-        return _ROW
+        return _DECLARED if declared else _ROW
     how = {Keep.FIRST: _first_place(question)}[RULE.place]
     return _UNIT.format(unit=unit, how=how)
 

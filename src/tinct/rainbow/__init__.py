@@ -4,27 +4,23 @@ from __future__ import annotations
 
 from typing import Any
 
-from tinct.rainbow._best import (
-    BestBoundary,
-    BestMechanism,
-    Case,
-    Existence,
-    balanced_boundary,
-    best,
-    best_boundary,
-    optimum_exists,
-)
+from tinct.rainbow._best import BestBoundary, BestMechanism, balanced_boundary, best, best_boundary
 from tinct.rainbow._compare import Difference, MechanismComparison, compare
-from tinct.rainbow._extend import boundary_morphism, depths, extend
-from tinct.rainbow.boundary_rows import at_distance
+from tinct.rainbow._extend import extend
+from tinct.rainbow._optimum_exists import Existence, ProgramOptimum, optimum_exists
+from tinct.rainbow.below_envelope import Case
+from tinct.rainbow.boundary_graph import boundary_morphism, depths
+from tinct.rainbow.boundary_rows import BoundaryRows, at_distance
 
 __all__ = [
     "BestBoundary",
     "BestMechanism",
+    "BoundaryRows",
     "Case",
     "Difference",
     "Existence",
     "MechanismComparison",
+    "ProgramOptimum",
     "at_distance",
     "balanced_boundary",
     "best",

@@ -1,11 +1,10 @@
-"""The best mechanism for a stated utility, and whether one mechanism is best for all of them."""
+"""The best mechanism for a stated utility, and rows for the boundary."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from enum import Enum
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,11 +13,18 @@ from tinct.errors import NotExtendable, NotPrivate, ParameterError
 from tinct.graphs import Budget, DatasetGraph
 from tinct.graphs.dataset import vertex_weights
 from tinct.linear_programs import PrivateTables
-from tinct.mechanism import Mechanism
+from tinct.mechanism import Mechanism, claims
 from tinct.mechanism._verify import directed_edges, excess, verify
 from tinct.privacy import Privacy
-from tinct.rainbow._extend import boundary_morphism, envelope
-from tinct.rainbow.boundary_rows import distribution, orders_as_columns, require_rainbow
+from tinct.rainbow.boundary_graph import boundary_morphism
+from tinct.rainbow.boundary_rows import (
+    BoundaryRows,
+    orders_as_columns,
+    prefix_events,
+    require_rainbow,
+    require_stated,
+    rows_by_vertex,
+)
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -28,8 +34,6 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
 
 
-SOLVER_TOLERANCE = 1e-7  # HiGHS: how far a constraint may be from holding
-MAX_PROGRAMS = 5_000
 _MARGINS = (1e-9, 1e-8, 1e-7)
 
 
@@ -69,7 +73,7 @@ def best(
     if len(graph.outputs) < 2:
         raise ParameterError(f"at least two answers are needed, this graph has {graph.outputs!r}")
     weights = _weights(graph, utility)
-    rows = _fixed_rows(graph, fixed)
+    rows = None if fixed is None or fixed == {} else rows_by_vertex(graph, fixed)
     solution = PrivateTables(graph, privacy, rows).maximize(weights)
     if solution is None:
         raise NotExtendable("no private mechanism has these rows: the linear program is infeasible", fixed)
@@ -80,90 +84,21 @@ def best(
         # rows that are given cannot be mixed with anything: solve again with room for the solver's errors
         inner = PrivateTables(graph, privacy, rows, margin=margin).maximize(weights)
         table = table if inner is None else inner.table
+    table = _or_constant(graph, privacy, weights, rows, table)
     _require_private(graph, table, privacy)
     mechanism = BestMechanism(graph, table, privacy)
+    object.__setattr__(mechanism, "claim", claims.PROGRAM)
     object.__setattr__(mechanism, "value", float((weights * table).sum()))
-    object.__setattr__(mechanism, "upper_bound", solution.upper_bound)
+    object.__setattr__(mechanism, "upper_bound", max(solution.upper_bound, mechanism.value))  # up to rounding
     return mechanism
-
-
-class Case(Enum):
-    """The four cases of docs/theory.md §4."""
-
-    ENVELOPE = "the envelope is private: it is the optimum"
-    LOWER = "the envelope is not private, but there is an optimum below it"
-    NONE = "there are private mechanisms, but no optimum"
-    INFEASIBLE = "there is no private mechanism with these rows"
-
-
-@dataclass(frozen=True)
-class Existence:
-    """Whether an optimum exists, which case it is, and the optimum if there is one."""
-
-    case: Case
-    mechanism: Mechanism | None
-
-    def __bool__(self) -> bool:
-        return self.mechanism is not None
-
-
-def optimum_exists(graph: DatasetGraph, privacy: PrivacyLike, fixed: Mapping[Any, Any]) -> Existence:
-    """Decide whether one private extension of the fixed rows dominates all others (small graphs).
-
-    An optimum exists if and only if maximising the sum of all prefix sums attains the maximum of each of them.
-    """
-    require_rainbow(graph)
-    rows = _fixed_rows(graph, fixed)
-    if rows is None:
-        raise ParameterError("give the rows of a boundary-hitting set: without them there is hardly ever an optimum")
-    table = envelope(graph, Budget(graph, privacy), rows)
-    if verify(table, graph, privacy).private:
-        return Existence(Case.ENVELOPE, Mechanism(graph, table, privacy))
-    free = np.flatnonzero(np.isnan(rows[:, 0]))
-    if len(free) * (len(graph.outputs) - 1) > MAX_PROGRAMS:
-        raise ParameterError(
-            f"deciding this takes {len(free) * (len(graph.outputs) - 1):,} linear programs: too many; "
-            "use rainbow.best with a utility"
-        )
-    tables = PrivateTables(graph, privacy, rows)
-    events = _prefix_events(graph)
-    together = tables.maximize(_scattered(graph, free, events))
-    if together is None:
-        return Existence(Case.INFEASIBLE, None)
-    for vertex in free.tolist():
-        for event in events[vertex]:
-            alone = np.zeros((len(graph), len(graph.outputs)))
-            alone[vertex] = event
-            highest = tables.maximize(alone)
-            if highest is None or highest.value > float((alone * together.table).sum()) + 10 * SOLVER_TOLERANCE:
-                return Existence(Case.NONE, None)
-    _require_private(graph, together.table, privacy)
-    return Existence(Case.LOWER, Mechanism(graph, together.table, privacy))
 
 
 def prefix_weights(graph: DatasetGraph, utility: str) -> Floats:
     """The weights that ``"truth"`` and ``"prefixes"`` stand for."""
     if utility not in ("truth", "prefixes"):
         raise ParameterError(f"utility must be 'truth', 'prefixes', weights or a mapping, got {utility!r:.80}")
-    events = _prefix_events(graph)
+    events = prefix_events(graph)
     return np.asarray(events[:, 0] if utility == "truth" else events.sum(axis=1))
-
-
-def _prefix_events(graph: DatasetGraph) -> Floats:
-    """For every vertex its q − 1 prefix events, as rows of zeros and ones over the outputs."""
-    columns = orders_as_columns(graph)
-    width = len(graph.outputs)
-    events = np.zeros((len(columns), width - 1, width))
-    for code, order in enumerate(columns):
-        for size in range(1, width):
-            events[code, size - 1, order[:size]] = 1.0
-    return np.asarray(events[graph.coloring.codes])
-
-
-def _scattered(graph: DatasetGraph, free: NDArray[np.int64], events: Floats) -> Floats:
-    weights = np.zeros((len(graph), len(graph.outputs)))
-    weights[free] = events[free].sum(axis=1)
-    return weights
 
 
 def _weights(graph: DatasetGraph, utility: str | Mapping[Any, Mapping[Any, float]] | ArrayLike) -> Floats:
@@ -178,6 +113,7 @@ def _weights(graph: DatasetGraph, utility: str | Mapping[Any, Mapping[Any, float
             for answer, weight in of_answers.items():
                 weights[graph.position(vertex), graph.outputs.index(answer)] = _finite(weight)
     else:
+        require_stated(graph, "the array of weights")
         try:
             weights = np.asarray(utility, np.float64)
         except (TypeError, ValueError):
@@ -199,17 +135,6 @@ def _finite(weight: float) -> float:
     return number
 
 
-def _fixed_rows(graph: DatasetGraph, fixed: Mapping[Any, Any] | None) -> Floats | None:
-    if fixed is not None and not isinstance(fixed, Mapping):
-        raise ParameterError(f"fixed rows must be a mapping {{vertex: distribution}}, got {fixed!r:.80}")
-    if not fixed:
-        return None
-    rows = np.full((len(graph), len(graph.outputs)), np.nan)
-    for vertex, given in fixed.items():
-        rows[graph.position(vertex)] = distribution(given, graph.outputs, f"the row of {vertex!r}")
-    return rows
-
-
 def _repaired(graph: DatasetGraph, privacy: PrivacyLike, table: Floats) -> Floats:
     """The solver's table, mixed with just enough of the uniform distribution to be private.
 
@@ -227,6 +152,27 @@ def _repaired(graph: DatasetGraph, privacy: PrivacyLike, table: Floats) -> Float
     return np.asarray((1 - share) * table + share / table.shape[1])
 
 
+def _or_constant(
+    graph: DatasetGraph, privacy: PrivacyLike, weights: Floats, rows: Floats | None, table: Floats
+) -> Floats:
+    """The table, but with the same row all over a piece of the graph where that has more, or where all else fails.
+
+    Such a piece is private for every ε. For ε next to 0 a solver's table needs so much mending that little is left.
+    """
+    private = verify(table, graph, privacy).private
+    pieces, result = graph.components(), table.copy()
+    for piece in range(int(pieces.max()) + 1):
+        inside = pieces == piece
+        given = np.empty((0, 0)) if rows is None else np.unique(rows[inside & ~np.isnan(rows[:, 0])], axis=0)
+        if len(given) > 1:
+            continue
+        totals = weights[inside].sum(axis=0)
+        row = given[0] if len(given) else np.eye(len(totals))[int(np.argmax(totals))]
+        if not private or totals @ row > (weights[inside] * table[inside]).sum():
+            result[inside] = row
+    return result
+
+
 def _require_private(graph: DatasetGraph, table: Floats, privacy: PrivacyLike) -> None:
     """Refuse a solver's table that is not private on every edge."""
     verdict = verify(table, graph, privacy)
@@ -234,7 +180,7 @@ def _require_private(graph: DatasetGraph, table: Floats, privacy: PrivacyLike) -
         raise NotPrivate(f"the solver's table is not private enough to be used: {verdict.witness}", verdict.witness)
 
 
-def balanced_boundary(graph: DatasetGraph, privacy: Privacy) -> dict[Any, NDArray[np.float64]]:
+def balanced_boundary(graph: DatasetGraph, privacy: Privacy) -> BoundaryRows:
     """Boundary rows that treat all answers alike: randomized response on the best answer of each order.
 
     With q answers the best one has (E + (q − 1)δ)/(E + q − 1) and each other (1 − δ)/(E + q − 1): no rows have more on
@@ -252,14 +198,14 @@ def balanced_boundary(graph: DatasetGraph, privacy: Privacy) -> dict[Any, NDArra
     top = (privacy.growth + (width - 1) * privacy.delta) / (privacy.growth + width - 1)
     rows = np.full((len(graph.coloring.palette), width), other)
     rows[np.arange(len(rows)), orders_as_columns(graph)[:, 0]] = top
-    return dict(zip(graph.coloring.palette, rows, strict=True))
+    return BoundaryRows(dict(zip(graph.coloring.palette, rows, strict=True)), graph.outputs)
 
 
 @dataclass(frozen=True)
 class BestBoundary:
     """The best boundary rows for a prior, their value, and the bound that proves it."""
 
-    rows: dict[Any, NDArray[np.float64]]
+    rows: BoundaryRows
     value: float
     upper_bound: float
 
@@ -288,7 +234,7 @@ def best_boundary(
     gathered = np.bincount(morphism.image, weight, minlength=len(morphism.target))
     mechanism = best(morphism.target, privacy, gathered[:, None] * prefix_weights(morphism.target, utility))
     rows = {order: mechanism.row((order, 0)) for order, step in morphism.target.vertices if step == 0}
-    return BestBoundary(rows, mechanism.value, mechanism.upper_bound)
+    return BestBoundary(BoundaryRows(rows, graph.outputs), mechanism.value, mechanism.upper_bound)
 
 
 def _prior(graph: DatasetGraph, prior: Mapping[Any, float] | ArrayLike | None) -> NDArray[np.float64]:

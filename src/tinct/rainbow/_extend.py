@@ -2,95 +2,119 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+import warnings
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
-from tinct._kernels import prefixes
-from tinct._kernels.propagation import DENSE, UNIFORM
-from tinct.binary._extend import refuse_missed_edge
-from tinct.binary.keys import from_keys, to_keys
-from tinct.binary.relaxation import one_step
-from tinct.errors import NoOptimum, NotExtendable, ParameterError
-from tinct.graphs import Budget, DatasetGraph, Morphism
-from tinct.linear_programs import PrivateTables
-from tinct.mechanism import Mechanism
-from tinct.mechanism._verify import TOLERANCE, verify
-from tinct.privacy import Privacy, SuitablePair
-from tinct.rainbow.boundary_rows import at_distance, distribution, from_prefixes, orders_as_columns, require_rainbow
+from tinct._kernels.propagation import UNIFORM
+from tinct.errors import NotExtendable, ParameterError
+from tinct.graphs import Budget, DatasetGraph, ImplicitGraph
+from tinct.mechanism import Mechanism, claims
+from tinct.mechanism._verify import verify
+from tinct.rainbow.boundary_rows import (
+    BoundaryRows,
+    at_distance,
+    graph_row,
+    orders_as_columns,
+    require_rainbow,
+    rows_by_vertex,
+)
+from tinct.rainbow.cost_of_orders import costly_rows
+from tinct.rainbow.optimum_of_rows import optimum_of_rows
+from tinct.rainbow.row_by_region import row_at
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from tinct.binary.one_row import EdgePrivacyOf
+    from tinct.graphs import GraphLike
     from tinct.graphs.budgets import PrivacyLike
+    from tinct.graphs.labels import Vertex
+    from tinct.privacy import SuitablePair
 
     Floats = NDArray[np.float64]
 
-_SMALL_PROGRAM = 3_000  # entries of a table up to which feasibility is decided on the way
 
-
-def extend(graph: DatasetGraph, privacy: PrivacyLike, boundary: Mapping[Any, Any]) -> Mechanism:
-    """The private mechanism whose every prefix sum at every vertex is at least that of any other.
+@overload
+def extend(graph: DatasetGraph, privacy: PrivacyLike, boundary: Mapping[Any, Any]) -> Mechanism: ...
+@overload
+def extend(
+    graph: GraphLike,
+    privacy: PrivacyLike | EdgePrivacyOf,
+    boundary: Mapping[Any, Any] | Callable[[Any], Any],
+    *,
+    at: Vertex,
+) -> Floats: ...
+def extend(
+    graph: GraphLike,
+    privacy: Any,  # a function of two vertices is refused for a graph that was built
+    boundary: Mapping[Any, Any] | Callable[[Any], Any],
+    *,
+    at: Vertex | None = None,
+) -> Mechanism | Floats:
+    """The private mechanism that dominates all others: each prefix sum at each vertex is at least that of any other.
 
     Args:
         graph: A graph whose colours are orders of preference over the answers (or two plain colours).
-        privacy: One suitable pair for all edges, or one for each edge.
+        privacy: One suitable pair for all edges, or one for each edge. For an implicit graph also a function of the
+            two vertices.
         boundary: ``{order: distribution}``, the same for all boundary vertices of an order; or
-            ``{vertex: distribution}`` for a set of vertices that meets every edge between different orders. Keys that
-            are all orders are taken for orders, even if vertices have the same names.
-            A distribution is a list in the order of ``graph.outputs`` or ``{answer: probability}``.
+            ``{vertex: distribution}`` for a set of vertices that meets every edge between different orders; or, with
+            ``at``, a function of the vertex that returns None where free. Keys that are all orders are taken for
+            orders, even if vertices have the same names.
+            A distribution is ``{answer: probability}``, or a list in the order of the graph's ``outputs``; with several
+            orders a list is refused if the graph was built without ``outputs``.
+        at: Compute the row of this vertex only. With rows by order and one privacy the search ends at the nearest
+            boundary vertex; otherwise the region of the vertex is explored, and checked on every edge. The rows are
+            then taken to be close where fixed vertices are neighbours, and extendable in other regions. An implicit
+            graph needs it.
+
+    Returns:
+        A Mechanism; with ``at``, one row. Where the envelope of all bounds is not private, and linear programs
+        find the optimum below it, a ``ProgramOptimum`` with its ``gap``.
 
     Raises:
-        NotExtendable: Two boundary rows are not close enough, or an event bound contradicts a fixed row.
-        NoOptimum: The envelope of all bounds is not private, so it is not a mechanism. There may be an optimum below
-            it, none, or (on large graphs, where that is not looked into) no private mechanism at all:
-            ``optimum_exists`` decides on small graphs, ``best`` maximises a stated utility.
+        NotExtendable: No private mechanism has these rows; ``witness`` says where they clash.
+        NoOptimum: There are private mechanisms, but none dominates all others; or, on graphs too large for linear
+            programs and for other notions than (ε, δ), the envelope is not private and the rest was not looked into.
+            The message says which. ``best`` maximises a stated utility.
 
     >>> from tinct import DatasetGraph, Privacy
-    >>> path = DatasetGraph([(1, 2), (2, 3)], {1: ("a", "b", "c"), 2: ("a", "b", "c"), 3: ("b", "a", "c")})
+    >>> colors = {1: ("a", "b", "c"), 2: ("a", "b", "c"), 3: ("b", "a", "c")}
+    >>> path = DatasetGraph([(1, 2), (2, 3)], colors, outputs="abc")
     >>> rows = {("a", "b", "c"): [0.5, 0.3, 0.2], ("b", "a", "c"): [0.3, 0.5, 0.2]}
     >>> extend(path, Privacy("ln 2"), rows).row(1)
     array([0.75, 0.15, 0.1 ])
+    >>> extend(path, Privacy("ln 2"), rows, at=1)
+    array([0.75, 0.15, 0.1 ])
     """
-    require_rainbow(graph)
+    if not isinstance(graph, ImplicitGraph):
+        require_rainbow(graph)
+    if at is not None:
+        if not callable(boundary):
+            boundary = _named(boundary)
+        return row_at(graph, privacy, boundary, at)
+    if isinstance(graph, ImplicitGraph):
+        raise ParameterError("an implicit graph can be evaluated only one vertex at a time: give at=vertex")
+    if callable(boundary):
+        raise ParameterError("a function of boundary rows needs at=vertex; for the whole graph give a mapping")
+    rows, budget = _named(boundary), Budget(graph, privacy)
+    if not all(key in graph.coloring.palette for key in rows):
+        return optimum_of_rows(graph, privacy, budget, rows_by_vertex(graph, rows))
+    mechanism = _homogeneous(graph, privacy, budget, _rows_by_order(graph, rows))
+    costly = costly_rows(graph, privacy)
+    if costly is not None:
+        warnings.warn(costly, stacklevel=2)
+    return mechanism
+
+
+def _named(boundary: Mapping[Any, Any]) -> Mapping[Any, Any]:
+    """The boundary rows; those of the library by answer, since its lists may follow the outputs of another graph."""
     if not isinstance(boundary, Mapping) or not boundary:
         raise ParameterError("boundary must be a mapping {order: distribution} or {vertex: distribution}")
-    budget = Budget(graph, privacy)
-    palette = graph.coloring.palette
-    if all(key in palette for key in boundary):
-        return _homogeneous(graph, privacy, budget, _rows_by_order(graph, boundary))
-    rows = np.full((len(graph), len(graph.outputs)), np.nan)
-    for vertex, given in boundary.items():
-        rows[graph.position(vertex)] = distribution(given, graph.outputs, f"the row of {vertex!r}")
-    return _envelope(graph, privacy, budget, rows)
-
-
-def boundary_morphism(graph: DatasetGraph) -> Morphism:
-    """The map from a rainbow graph to its boundary rainbow graph: (order, distance to that order's boundary).
-
-    The target has a line for every order, joined at distance 0 where orders meet (rainbow, Def. 8).
-    """
-    require_rainbow(graph)
-    distance, codes, palette = graph.boundary_distance(), graph.coloring.codes, graph.coloring.palette
-    if (distance < 0).any():
-        raise ParameterError("every piece of the graph needs two different orders, or there is nothing to measure from")
-    depth = [int(distance[codes == code].max(initial=-1)) for code in range(len(palette))]
-    names = [(order, step) for order, deep in zip(palette, depth, strict=True) for step in range(deep + 1)]
-    known = set(names)
-    edges = [((order, step), (order, step + 1)) for order, step in names if (order, step + 1) in known]
-    ends = graph.boundary().ends
-    meeting = {(int(codes[u]), int(codes[v])) for u, v in ends.tolist()}
-    edges += [((palette[a], 0), (palette[b], 0)) for a, b in sorted(meeting)]
-    target = DatasetGraph(edges, {name: name[0] for name in names}, outputs=graph.outputs, disconnected=True)
-    start = np.concatenate([[0], np.cumsum(np.array(depth) + 1)])[:-1]
-    return Morphism(graph, target, start[codes] + distance)
-
-
-def depths(graph: DatasetGraph) -> dict[Any, int]:
-    """How deep the region of every order is: the largest distance to its own boundary, −1 if it has none."""
-    distance, codes = graph.boundary_distance(), graph.coloring.codes
-    return {order: int(distance[codes == code].max(initial=-1)) for code, order in enumerate(graph.coloring.palette)}
+    return boundary.named() if isinstance(boundary, BoundaryRows) else boundary
 
 
 def _rows_by_order(graph: DatasetGraph, boundary: Mapping[Any, Any]) -> Floats:
@@ -98,7 +122,7 @@ def _rows_by_order(graph: DatasetGraph, boundary: Mapping[Any, Any]) -> Floats:
     rows = np.full((len(graph.coloring.palette), len(graph.outputs)), np.nan)
     for code, order in enumerate(graph.coloring.palette):
         if order in boundary:
-            rows[code] = distribution(boundary[order], graph.outputs, f"the row of order {order!r}")
+            rows[code] = graph_row(graph, boundary[order], f"the row of order {order!r}")
         elif code in occurring:
             raise ParameterError(f"no boundary row is given for order {order!r}")
     return rows
@@ -109,7 +133,7 @@ def _homogeneous(graph: DatasetGraph, privacy: PrivacyLike, budget: Budget, rows
     distance, codes = graph.boundary_distance(), graph.coloring.codes
     if budget.layout != UNIFORM:
         fixed = np.where((distance == 0)[:, None], rows[codes], np.nan)
-        return _envelope(graph, privacy, budget, fixed)
+        return optimum_of_rows(graph, privacy, budget, fixed)
     _require_close(graph, budget.pairs[0], rows)
     table = np.empty((len(graph), len(graph.outputs)))
     columns = orders_as_columns(graph)
@@ -121,7 +145,7 @@ def _homogeneous(graph: DatasetGraph, privacy: PrivacyLike, budget: Budget, rows
         lines[-1] = 0.0  # for distance −1: a piece of one order is answered with its best answer
         lines[-1, columns[code, 0]] = 1.0
         table[mine] = lines[distance[mine]]
-    return Mechanism.trusted(graph, table, privacy)
+    return Mechanism.trusted(graph, table, privacy, claim=claims.ROWS)
 
 
 def _require_close(graph: DatasetGraph, privacy: SuitablePair, rows: Floats) -> None:
@@ -150,74 +174,3 @@ def _require_close(graph: DatasetGraph, privacy: SuitablePair, rows: Floats) -> 
         f"({u!r}, {v!r}); they would need ε = {needed.epsilon:.6g} or δ = {needed.delta:.6g}",
         verdict.witness,
     )
-
-
-def envelope(graph: DatasetGraph, budget: Budget, rows: Floats) -> Floats:
-    """The table whose prefix sums are the smallest bounds that the fixed rows (NaN where free) put on them."""
-    fixed = ~np.isnan(rows[:, 0])
-    if budget.coordinate is None:
-        raise ParameterError("orders of preference need one notion of privacy, (ε, δ) or Gaussian, on all edges")
-    scale, columns = budget.coordinate, orders_as_columns(graph)
-    orders = graph.coloring.codes.astype(np.int32)
-    ordered = rows[fixed][:, columns]  # fixed vertex × order × place
-    reached = np.minimum(np.cumsum(ordered, axis=2)[:, :, :-1], 1.0)
-    missed = np.minimum(np.cumsum(ordered[:, :, ::-1], axis=2)[:, :, ::-1][:, :, 1:], 1.0)
-    keys = np.full((len(graph), len(graph.outputs) - 1), np.inf)
-    gains, shifts = budget.parameters
-    rounds = prefixes.prefix_bounds(
-        graph.indptr, graph.indices, orders, fixed, to_keys(reached, missed, scale), keys,
-        budget.layout, budget.classes.astype(np.int32), gains, shifts, scale == "probit",
-    )  # fmt: skip
-    if rounds < 0:
-        refuse_missed_edge(graph, -1 - rounds)
-    table = np.empty_like(rows)
-    if scale == "odds":
-        prefixes.rows_from_odds(keys, columns, orders, table)
-    else:
-        np.put_along_axis(table, columns[orders], from_prefixes(*from_keys(keys, scale)), axis=1)
-    table[fixed] = rows[fixed]
-    return table
-
-
-def _contradicted(graph: DatasetGraph, budget: Budget, rows: Floats, table: Floats) -> bool:
-    """Whether the bound on an event next to a fixed vertex is too small for that vertex's own row."""
-    if budget.layout == DENSE:
-        return False  # left to the linear program
-    fixed, codes, columns = ~np.isnan(rows[:, 0]), graph.coloring.codes, orders_as_columns(graph)
-    owner = np.repeat(np.arange(len(graph)), np.diff(graph.indptr))
-    entries = np.flatnonzero(fixed[owner] & ~fixed[graph.indices])
-    order = columns[codes[graph.indices[entries]]]
-    mine, theirs = (
-        np.minimum(np.cumsum(np.take_along_axis(table[at], order, 1), axis=1), 1.0)
-        for at in (owner[entries], graph.indices[entries])
-    )
-    return any(
-        bool((mine[:, k] > one_step(budget, theirs[:, k], entries) + TOLERANCE).any()) for k in range(mine.shape[1] - 1)
-    )
-
-
-def _surely_infeasible(graph: DatasetGraph, privacy: PrivacyLike, budget: Budget, rows: Floats) -> bool:
-    """On small graphs a linear program tells whether any private mechanism has these rows."""
-    if rows.size > _SMALL_PROGRAM or not all(isinstance(pair, Privacy) for pair in budget.pairs):
-        return False
-    try:
-        return PrivateTables(graph, privacy, rows).maximize(np.zeros(rows.shape)) is None
-    except ParameterError:  # ε is too large for a linear program, or the solver gave up: not sure, then
-        return False
-
-
-def _envelope(graph: DatasetGraph, privacy: PrivacyLike, budget: Budget, rows: Floats) -> Mechanism:
-    table = envelope(graph, budget, rows)
-    verdict = verify(table, graph, privacy)
-    if not verdict.private:
-        witness = verdict.witness
-        if witness is not None and all(not np.isnan(rows[graph.position(end), 0]) for end in witness.edge):
-            raise NotExtendable(f"no private mechanism: the fixed rows are not close: {witness}", witness)
-        if _contradicted(graph, budget, rows, table) or _surely_infeasible(graph, privacy, budget, rows):
-            raise NotExtendable(f"no private mechanism has these rows: {witness}", witness)
-        raise NoOptimum(
-            f"the envelope of all bounds is not private: {witness}; optimum_exists() tells whether there is an optimum "
-            "below it, best() maximises a stated utility",
-            (witness, *(table[graph.position(end)] for end in (witness.edge if witness else ()))),
-        )
-    return Mechanism.trusted(graph, table, privacy)

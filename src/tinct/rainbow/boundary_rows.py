@@ -22,6 +22,50 @@ if TYPE_CHECKING:
 SUM_TOLERANCE = 1e-9
 
 
+class BoundaryRows(dict[Any, "Floats"]):
+    """One row for each order, ``{order: probabilities}``, that knows by which ``outputs`` its rows are listed."""
+
+    outputs: tuple[Any, ...]
+
+    def __init__(self, rows: Mapping[Any, Floats], outputs: Sequence[Any]) -> None:
+        super().__init__(rows)
+        self.outputs = tuple(outputs)
+
+    def named(self) -> dict[Any, dict[Any, float]]:
+        """The same rows as mappings ``{answer: probability}``, which mean the same on every graph."""
+        return {order: dict(zip(self.outputs, row.tolist(), strict=True)) for order, row in self.items()}
+
+
+def graph_row(graph: DatasetGraph, given: Mapping[Any, float] | ArrayLike, where: str) -> Floats:
+    """A row over the outputs of a graph; a list only where it is known how it is to be read."""
+    if not isinstance(given, Mapping):
+        require_stated(graph, where)
+    return distribution(given, graph.outputs, where)
+
+
+def rows_by_vertex(graph: DatasetGraph, fixed: Mapping[Any, Any]) -> Floats:
+    """Rows along the vertices, NaN where free, from ``{vertex: distribution}``."""
+    if not isinstance(fixed, Mapping):
+        raise ParameterError(f"fixed rows must be a mapping {{vertex: distribution}}, got {fixed!r:.80}")
+    rows = np.full((len(graph), len(graph.outputs)), np.nan)
+    for vertex, given in fixed.items():
+        rows[graph.position(vertex)] = graph_row(graph, given, f"the row of {vertex!r}")
+    return rows
+
+
+def require_stated(graph: DatasetGraph, what: str) -> None:
+    """Refuse lists along answers that nobody has put in order.
+
+    With orders of preference as colours ``outputs`` is by default the order of whichever vertex comes first: a list
+    written for another order would be a different distribution, and nothing would look wrong.
+    """
+    if not graph.coloring.stated:
+        raise ParameterError(
+            f"{what} is a list, but in which order? The colors are orders of preference, and the graph was built "
+            f"without outputs=: give a mapping from answers, or build the graph with outputs={graph.outputs!r:.80}"
+        )
+
+
 def distribution(given: Mapping[Any, float] | ArrayLike, outputs: Sequence[Any], where: str) -> Floats:
     """A row over the outputs from a list in their order or a mapping ``{answer: probability}``.
 
@@ -108,6 +152,17 @@ def orders_as_columns(graph: DatasetGraph) -> NDArray[np.int64]:
         for order in graph.coloring.palette
     ]
     return np.array([[outputs.index(answer) for answer in order] for order in orders], np.int64)
+
+
+def prefix_events(graph: DatasetGraph) -> Floats:
+    """For every vertex its q − 1 prefix events, as rows of zeros and ones over the outputs."""
+    columns = orders_as_columns(graph)
+    width = len(graph.outputs)
+    events = np.zeros((len(columns), width - 1, width))
+    for code, order in enumerate(columns):
+        for size in range(1, width):
+            events[code, size - 1, order[:size]] = 1.0
+    return np.asarray(events[graph.coloring.codes])
 
 
 def require_rainbow(graph: DatasetGraph) -> None:

@@ -108,9 +108,7 @@ class Source:
             where: only rows for which this predicate is true are put into classes.
             unit: the column that names persons; one row of each person is kept, and rows without a name are left out.
         """
-        plan = _plan(what, where, unit, None, None)
-        statement = self._statement(plan)
-        return counts_of(plan, self._engine.rows(statement))
+        return self._counts(_plan(what, where, unit, None, None))
 
     def count_by(
         self,
@@ -134,9 +132,7 @@ class Source:
             listed: a person with rows in several groups is in the first in the order of ``groups``, which should be
                 few, rather than in the order of their text.
         """
-        plan = _plan(what, where, unit, require_column(by), groups, listed=listed)
-        statement = self._statement(plan)
-        return group_counts_of(plan, self._engine.arrays(statement))
+        return self._group_counts(_plan(what, where, unit, require_column(by), groups, listed=listed))
 
     def group_batches(
         self,
@@ -154,10 +150,19 @@ class Source:
         one, so that the sum over all batches is the number of rows.
         """
         plan = _plan(what, where, unit, require_column(by), groups)
-        statement = self._statement(plan)  # refused now, not when the first batch is asked for
-        if plan.groups is not None:
-            return iter([group_counts_of(plan, self._engine.arrays(statement))])
-        return batches_of(plan, self._engine.batches(statement, MAX_GROUPS), MAX_GROUPS)
+        self._statement(plan)  # refused now, not when the first batch is asked for
+        return self._batches_of_groups(plan) if plan.groups is None else iter([self._group_counts(plan)])
+
+    # how plans are carried out, by DuckDB; Spark has its own ways
+
+    def _counts(self, plan: CountingPlan) -> Counts:
+        return counts_of(plan, self._engine.rows(self._statement(plan)))
+
+    def _group_counts(self, plan: CountingPlan) -> GroupCounts:
+        return group_counts_of(plan, self._engine.arrays(self._statement(plan)))
+
+    def _batches_of_groups(self, plan: CountingPlan) -> Iterator[GroupCounts]:
+        return batches_of(plan, self._engine.batches(self._statement(plan), MAX_GROUPS), MAX_GROUPS)
 
     def _statement(self, plan: CountingPlan) -> Statement:
         """The statement in the words of the engine."""

@@ -119,11 +119,7 @@ class SparkSource(Source):
         """The address the rows were read from, by which one data set is told from another; otherwise the name."""
         return self._place or _NAME
 
-    def count(
-        self, what: Question | Counted, *, where: str | Predicate | None = None, unit: str | None = None
-    ) -> Counts:
-        """How many rows are in each class of a question; see Source.count."""
-        plan = _plan(what, where, unit, None, None)
+    def _counts(self, plan: CountingPlan) -> Counts:
         found = guarded("counting", _Reading(plan, self._schema).counted(self._frame).collect)
         rows = missing = 0
         classes = [0] * plan.what.size
@@ -135,18 +131,8 @@ class SparkSource(Source):
                 classes[place] += many
         return Counts(rows, tuple(classes), missing)
 
-    def count_by(
-        self,
-        what: Question | Counted,
-        by: str,
-        *,
-        where: str | Predicate | None = None,
-        unit: str | None = None,
-        groups: Sequence[str] | None = None,
-        listed: bool = False,
-    ) -> GroupCounts:
-        """The same for each group, in one pass; see Source.count_by."""
-        plan = _plan(what, where, unit, by, groups, listed=listed)
+    def _group_counts(self, plan: CountingPlan) -> GroupCounts:
+        """In one pass."""
         reading = _Reading(plan, self._schema)
         found = guarded("counting groups", lambda: reading.grouped(self._frame).toArrow())
         labels = found.column("label").to_pylist()
@@ -159,23 +145,9 @@ class SparkSource(Source):
         counts[known] = table[[place[kept[at]] for at in known], :-1]
         return GroupCounts(rows, kept, counts[:, :-1], counts[:, -1])
 
-    def group_batches(
-        self,
-        what: Question | Counted,
-        by: str,
-        *,
-        where: str | Predicate | None = None,
-        unit: str | None = None,
-        groups: Sequence[str] | None = None,
-    ) -> Iterator[GroupCounts]:
-        """The same in batches, one partition at a time; see Source.group_batches."""
-        plan = _plan(what, where, unit, by, groups)
+    def _batches_of_groups(self, plan: CountingPlan) -> Iterator[GroupCounts]:
+        """One partition at a time."""
         reading = _Reading(plan, self._schema)
-        if plan.groups is not None:
-            return iter([self.count_by(what, by, where=where, unit=unit, groups=groups)])
-        return self._batches(plan, reading)
-
-    def _batches(self, plan: CountingPlan, reading: _Reading) -> Iterator[GroupCounts]:
         frame = guarded("counting groups", lambda: reading.grouped(self._frame))
         ordered = frame.orderBy(_functions().asc_nulls_last("label"))  # by the bytes of UTF-8, as the code points are
         found = guarded("counting groups", ordered.toLocalIterator)

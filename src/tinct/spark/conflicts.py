@@ -6,12 +6,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from tinct._kernels.propagation import step
-from tinct.binary.obstruction import Obstruction
-from tinct.errors import NotExtendable
+from tinct.binary.obstruction import told
 from tinct.sources.spark_engine import guarded
 from tinct.spark import odds
 
 if TYPE_CHECKING:
+    from tinct.errors import NotExtendable
     from tinct.spark.graph_frames import SparkGraph
 
 _ROUNDING = 1e-9  # an edge this close to its bound carried the bound
@@ -39,14 +39,9 @@ def not_extendable(graph: SparkGraph, links: Any, table: Any, conflict: Conflict
     key = source_value / rest if rest > 0 else odds.INFINITE
     for gain, shift in edges:
         key = float(step(key, gain, shift, False))
-    bound = key / (1.0 + key) if key < odds.INFINITE else 1.0
-    value = ends[path[-1]][color]
-    count = len(edges)
-    return NotExtendable(
-        f"no private extension: vertex {path[-1]!r} is fixed at {value:.6g} for {graph.outputs[color]!r}, but "
-        f"{path[0]!r} ({source_value:.6g}, {count} edge{'s' if count > 1 else ''} away) allows at most {bound:.6g}",
-        Obstruction(graph.outputs[color], path[-1], value, path[0], source_value, tuple(path), bound),
-    )
+    bound = (key / (1.0 + key), 1.0 / (1.0 + key)) if key < odds.INFINITE else (1.0, 0.0)
+    value, other = ends[path[-1]][color], ends[path[-1]][1 - color]
+    return told(graph.outputs[color], tuple(path), value, source_value, bound, other)
 
 
 def _path(links: Any, table: Any, conflict: Conflict) -> tuple[list[Any], list[tuple[float, float]]]:

@@ -17,11 +17,11 @@ INFINITE = float("inf")
 def step(key: Any, gain: Any, shift: Any) -> Any:
     """U on finite odds: one edge further (docs/theory.md §1). Parameters are E and δ."""
     f = _functions()
-    whole = 1.0 + key
-    left = 1.0 - shift * whole
+    whole, rest = 1.0 + key, 1.0 - shift
+    left = rest - shift * key
     second = f.least(_quotient(gain * key + (gain - 1.0) + shift * whole, left), f.lit(HIGHEST))
-    below = whole - gain * key - shift * whole
-    rising = (below > 0.0) & (key * (gain + shift) <= 1.0 - shift)
+    below = rest - (gain - rest) * key
+    rising = (below > 0.0) & (key * (gain + shift) <= rest)
     first = _quotient(gain * key + shift * whole, below)
     return f.when(left <= 0.0, f.lit(INFINITE)).when(rising, f.least(second, first)).otherwise(second)
 

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from tinct.exact.proof import Terms
+    from tinct.exact.sampler import Read
     from tinct.local.parameters import Floats, Integers, LocalBudget
 
     Codes = NDArray[Any]
@@ -170,7 +171,7 @@ class Randomiser(ABC):
         """How many units may exceed the ratio: δ·N, which only written-out tables use."""
         return 0
 
-    def draw(self, codes: Codes, read: Any = sampler.entropy) -> NDArray[Any]:
+    def draw(self, codes: Codes, read: Read = sampler.entropy) -> NDArray[Any]:
         """One report for each symbol number, a batch at a time so that it stays in the processor's cache."""
         codes = np.asarray(codes, np.int64)
         if len(codes) <= _BATCH:
@@ -184,7 +185,7 @@ class Randomiser(ABC):
         return reports
 
     @abstractmethod
-    def draw_batch(self, codes: Codes, read: Any) -> NDArray[Any]:
+    def draw_batch(self, codes: Codes, read: Read) -> NDArray[Any]:
         """One report for each of a batch of symbol numbers."""
 
     @abstractmethod

@@ -7,7 +7,7 @@ partitions that are equally even. With a tie the paper's theorems 5 and 12 fail,
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -21,15 +21,25 @@ from tinct.local.parameters import Hypotheses, LocalBudget, distribution, named_
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
-    from tinct.local.parameters import BudgetLike, SymbolsLike
+    from tinct.local.divergences import UtilityLike
+    from tinct.local.parameters import BudgetLike, DistributionLike, SymbolsLike
 
 _TIE = 1e-12  # relative; nothing is claimed where two probabilities may be equal
 
 
-def binary(p0: Any, p1: Any, epsilon: Any, utility: Any = "kl", *, symbols: Any = None) -> LocalMechanism:
+def binary(
+    p0: DistributionLike,
+    p1: DistributionLike,
+    epsilon: BudgetLike,
+    utility: UtilityLike = "kl",
+    *,
+    symbols: SymbolsLike | None = None,
+) -> LocalMechanism:
     """Whether P0 makes the symbol at least as likely as P1 does, by randomized response: the paper's binary mechanism.
 
-    Output 0 stands for P0 < P1, output 1 for P0 ≥ P1.
+    Output 0 stands for P0 < P1, output 1 for P0 ≥ P1. It is optimal for total variation at every ε. For every
+    f-divergence it is optimal for small enough ε if no symbol that occurs is equally likely under both; with such a
+    tie another cut may be better at every ε (``optimal`` finds it).
 
     >>> mechanism = binary([0.1, 0.2, 0.7], [0.4, 0.3, 0.3], "ln 3", "tv")
     >>> mechanism.cells, round(mechanism.value, 9)
@@ -45,7 +55,7 @@ def binary(p0: Any, p1: Any, epsilon: Any, utility: Any = "kl", *, symbols: Any 
     small = (
         "no claim for other divergences, as some symbol is equally likely under both"
         if tied
-        else ("every f-divergence for small enough ε")
+        else "every f-divergence for small enough ε, as no symbol is equally likely under both"
     )
     return LocalMechanism(
         name="binary",
@@ -64,7 +74,9 @@ def binary_information(prior: ArrayLike, epsilon: BudgetLike, *, symbols: Symbol
     """The binary mechanism for mutual information: which half of the alphabet, with halves as equal as can be.
 
     The partition is exact up to 40 symbols; for more it is called so only if it hits 1/2. ``upper_bound`` is for binary
-    mechanisms of this kind: the value at a partition into exact halves, if the best one is not known.
+    mechanisms of this kind: the value at a partition into exact halves, if the best one is not known. Among all
+    mechanisms this is optimal for small enough ε if no other partition is equally even; otherwise it need not be at any
+    ε (``mutual_information`` finds the optimum).
 
     >>> mechanism = binary_information([0.4, 0.3, 0.2, 0.1], 1)
     >>> mechanism.cells, round(mechanism.value, 9)
@@ -81,7 +93,8 @@ def binary_information(prior: ArrayLike, epsilon: BudgetLike, *, symbols: Symbol
         cell_of = 1 - cell_of
     value, ideal = (cells_information(np.array([inside, 1.0 - inside]), budget) for inside in (half.share, 0.5))
     what = "the most even partition" if half.exact else "a partition that may not be the most even one"
-    small = "; all mechanisms for small enough ε" if half.exact and has_one_split(p, half.share) else ""
+    alone = half.exact and has_one_split(p, half.share)
+    small = "; among all mechanisms for small enough ε, as no other partition is as even" if alone else ""
     return LocalMechanism(
         name="binary",
         budget=budget,

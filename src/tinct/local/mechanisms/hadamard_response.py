@@ -20,11 +20,12 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from tinct.exact.proof import Terms
+    from tinct.exact.sampler import Read
     from tinct.local.mechanisms.base import Codes
-    from tinct.local.parameters import Floats, Integers
+    from tinct.local.parameters import BudgetLike, Floats, Integers, SymbolsLike
 
 
-def hadamard_response(k: int, epsilon: Any, *, symbols: Any = None) -> LocalMechanism:
+def hadamard_response(k: int, epsilon: BudgetLike, *, symbols: SymbolsLike | None = None) -> LocalMechanism:
     """Hadamard response (Acharya, Sun, Zhang 2019): a place where the symbol's row of a Hadamard matrix has +1, mostly.
 
     >>> hadamard_response(3, "ln 3").matrix.round(9).tolist()
@@ -79,7 +80,7 @@ class HadamardRandomiser(Randomiser):
     shape = ("order",)
     amounts = ("plus",)
 
-    def draw_batch(self, codes: Codes, read: Any) -> NDArray[Any]:
+    def draw_batch(self, codes: Codes, read: Read) -> NDArray[Any]:
         """A uniform place, moved to one of the other sign if the coin says so: flipping one bit is a bijection."""
         rows = codes + 1
         wanted = sampler.below_many(self.total, len(rows), read) >= np.uint64(self.plus)  # True: −1

@@ -23,11 +23,14 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from tinct.exact.proof import Terms
+    from tinct.exact.sampler import Read
     from tinct.local.mechanisms.base import Codes, Fields
-    from tinct.local.parameters import Floats, Integers
+    from tinct.local.parameters import BudgetLike, Floats, Integers, SymbolsLike
 
 
-def local_hashing(k: int, epsilon: Any, *, buckets: int | None = None, symbols: Any = None) -> LocalMechanism:
+def local_hashing(
+    k: int, epsilon: BudgetLike, *, buckets: int | None = None, symbols: SymbolsLike | None = None
+) -> LocalMechanism:
     """Optimised local hashing (Wang et al. 2017): a public random hash, and randomized response on its value.
 
     Args:
@@ -101,7 +104,7 @@ class HashRandomiser(Randomiser):
     shape = ("prime", "buckets")
     amounts = ("own", "other")
 
-    def draw_batch(self, codes: Codes, read: Any) -> NDArray[Any]:
+    def draw_batch(self, codes: Codes, read: Read) -> NDArray[Any]:
         """Rows (a, b, answer)."""
         a = sampler.below_many(self.prime - 1, len(codes), read).astype(np.int64) + 1
         b = sampler.below_many(self.prime, len(codes), read).astype(np.int64)

@@ -1,7 +1,8 @@
 """Randomized response, on symbols or on cells of them: the own one with e^ε times the probability of each other.
 
 ``optimal`` finds the best cells for two hypotheses, so this is the optimal mechanism for every f-divergence; on the
-symbols themselves it is optimal for KL for large enough ε, if no two symbols have the same ratio.
+symbols themselves it is optimal for KL for large enough ε, if no two symbols have the same ratio and none has
+probability 0.
 """
 
 from __future__ import annotations
@@ -24,11 +25,12 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from tinct.exact.proof import Terms
+    from tinct.exact.sampler import Read
     from tinct.local.mechanisms.base import Codes, Fields
-    from tinct.local.parameters import Floats, Integers
+    from tinct.local.parameters import BudgetLike, Floats, Integers, SymbolsLike
 
 
-def randomized_response(k: int, epsilon: Any, *, symbols: Any = None) -> LocalMechanism:
+def randomized_response(k: int, epsilon: BudgetLike, *, symbols: SymbolsLike | None = None) -> LocalMechanism:
     """The symbol itself with probability e^ε/(e^ε + k − 1), else one of the others.
 
     >>> randomized_response(3, "ln 2").row(0)
@@ -41,8 +43,8 @@ def randomized_response(k: int, epsilon: Any, *, symbols: Any = None) -> LocalMe
         budget,
         name="randomized response",
         symbols=symbols,
-        note="KL divergence between any two hypotheses with distinct ratios, and mutual information for any prior, for "
-        "large enough ε (see regimes)",
+        note="for large enough ε, where every symbol has a positive probability: mutual information, and KL divergence "
+        "between two hypotheses with distinct ratios (see regimes)",
     )
 
 
@@ -112,7 +114,7 @@ class CellRandomiser(PlainRandomiser):
         """How many cells there are."""
         return self.count
 
-    def draw_batch(self, codes: Codes, read: Any) -> NDArray[Any]:
+    def draw_batch(self, codes: Codes, read: Read) -> NDArray[Any]:
         """The own cell or any."""
         return respond(self.cell_of[codes], self.own, self.other, self.total, read)
 
@@ -178,7 +180,7 @@ def best_units(count: int, growth: Fraction) -> tuple[int, int]:
     return TOTAL - (count - 1) * other, other
 
 
-def respond(cells: Codes, own: int, other: int, total: int, read: Any) -> NDArray[Any]:
+def respond(cells: Codes, own: int, other: int, total: int, read: Read) -> NDArray[Any]:
     """The own cell with own − other units; the rest of the units is divided evenly among all cells."""
     drawn = sampler.below_many(total, len(cells), read)
     surplus = np.uint64(own - other)

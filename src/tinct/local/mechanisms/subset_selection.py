@@ -24,11 +24,14 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from tinct.exact.proof import Terms
+    from tinct.exact.sampler import Read
     from tinct.local.mechanisms.base import Codes, Fields
-    from tinct.local.parameters import Floats, Integers
+    from tinct.local.parameters import BudgetLike, Floats, Integers, SymbolsLike
 
 
-def subset_selection(k: int, epsilon: Any, *, size: int | None = None, symbols: Any = None) -> LocalMechanism:
+def subset_selection(
+    k: int, epsilon: BudgetLike, *, size: int | None = None, symbols: SymbolsLike | None = None
+) -> LocalMechanism:
     """A random subset of fixed size, e^ε times as likely if it holds the symbol.
 
     Args:
@@ -111,7 +114,7 @@ class SubsetRandomiser(Randomiser):
     shape = ("members",)
     amounts = ("inside",)
 
-    def draw_batch(self, codes: Codes, read: Any) -> NDArray[Any]:
+    def draw_batch(self, codes: Codes, read: Read) -> NDArray[Any]:
         """The members, sorted: the own symbol or not, then uniform others among the rest (Floyd's algorithm)."""
         holds = sampler.below_many(self.total, len(codes), read) < np.uint64(self.inside)
         # places among the k − 1 other symbols; where the own one is in, the last place is given to it instead
@@ -127,7 +130,7 @@ class SubsetRandomiser(Randomiser):
         others.sort(axis=1)
         return others
 
-    def _without_one(self, places: Integers, read: Any) -> Integers:
+    def _without_one(self, places: Integers, read: Read) -> Integers:
         """The places with a uniform one of them moved to the end, where it will be overwritten."""
         dropped = sampler.below_many(self.members, len(places), read).astype(np.int64)
         kept = places.copy()

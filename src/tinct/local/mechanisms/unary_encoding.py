@@ -22,11 +22,12 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from tinct.exact.proof import Terms
+    from tinct.exact.sampler import Read
     from tinct.local.mechanisms.base import Codes
-    from tinct.local.parameters import Floats, Integers
+    from tinct.local.parameters import BudgetLike, Floats, Integers, SymbolsLike
 
 
-def unary_encoding(k: int, epsilon: Any, *, symbols: Any = None) -> LocalMechanism:
+def unary_encoding(k: int, epsilon: BudgetLike, *, symbols: SymbolsLike | None = None) -> LocalMechanism:
     """Optimised unary encoding (Wang et al. 2017): a bit for each symbol, the own one kept with 1/2.
 
     >>> unary_encoding(3, "ln 3").channel.describe()
@@ -91,7 +92,7 @@ class UnaryRandomiser(Randomiser):
     kind = "unary"
     amounts = ("other",)
 
-    def draw_batch(self, codes: Codes, read: Any) -> NDArray[Any]:
+    def draw_batch(self, codes: Codes, read: Read) -> NDArray[Any]:
         """One row of bits for each person."""
         bits = np.empty((len(codes), self.size), bool)
         half, other = np.uint64(self.total // 2), np.uint64(self.other)

@@ -23,8 +23,10 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from tinct.exact.proof import Terms
+    from tinct.exact.sampler import Read
     from tinct.local.mechanisms.base import Codes, Fields
-    from tinct.local.parameters import Floats, Integers
+    from tinct.local.parameters import BudgetLike, Floats, Integers, SymbolsLike
+    from tinct.numbers.amounts import NumberLike
 
 LOSS = Fraction(1, 10**9)  # how far a table's probabilities may be moved to make their ratios exact
 
@@ -59,7 +61,7 @@ class TableRandomiser(PlainRandomiser):
         """How many columns the table has."""
         return int(self.units.shape[1])
 
-    def draw_batch(self, codes: Codes, read: Any) -> NDArray[Any]:
+    def draw_batch(self, codes: Codes, read: Read) -> NDArray[Any]:
         """An output from the symbol's row."""
         return sampler.draw_many(np.cumsum(self.units, axis=1), codes, read)
 
@@ -143,7 +145,7 @@ def units_of_table(table: Floats, terms: Terms) -> TableRandomiser:
     return build(units=np.array(rows, np.int64))
 
 
-def geometric(k: int, epsilon: Any, *, symbols: Any = None) -> LocalMechanism:
+def geometric(k: int, epsilon: BudgetLike, *, symbols: SymbolsLike | None = None) -> LocalMechanism:
     """The number of the symbol plus two-sided geometric noise of ratio e^(−ε/(k − 1)), truncated to 1..k.
 
     >>> geometric(2, "ln 3").matrix.round(9).tolist()
@@ -165,7 +167,7 @@ def geometric(k: int, epsilon: Any, *, symbols: Any = None) -> LocalMechanism:
     )
 
 
-def quaternary(epsilon: Any, delta: Any, *, symbols: Any = None) -> LocalMechanism:
+def quaternary(epsilon: BudgetLike, delta: NumberLike, *, symbols: SymbolsLike | None = None) -> LocalMechanism:
     """Two symbols under (ε, δ)-privacy: the truth with probability δ, else randomized response; four outputs.
 
     Outputs 0 and 1 are certain, 2 and 3 are not: output 2 is likelier for the second symbol, 3 for the first.

@@ -350,14 +350,33 @@ def test_many_groups_are_counted_in_one_pass():
     assert {"0", "0.5", "1", "99999.5"} <= set(groups.labels)
 
 
-def test_dates_compare_as_iso_text():
+def test_what_is_compared_with_a_date_is_read_as_one():
+    """In a column of text, too: a word that is no date is missing, and not after it in the alphabet."""
     table = pa.table(
         {"d": pa.array(["2024-02-29", "2023-12-31", None]).cast(pa.date32()), "t": ["2024-02-29", "", "b"]}
     )
     source = sources.open(table)
     for column in ("d", "t"):
         counts = source.count(exists(f"{column} >= '2024-01-01'"))
-        assert counts.classes[0] == (1 if column == "d" else 2)
+        assert (counts.classes, counts.missing) == (((1, 1), 1) if column == "d" else ((1, 0), 2))
+
+
+def test_a_day_is_its_first_moment():
+    """A timestamp at midnight is that day, and one at noon is after it; a spelling with T and Z is the same moment."""
+    moments = ["1989-09-06", "1989-09-07", "1989-09-07 12:00:00.5", "1990-01-01"]
+    stamps = pa.array(np.array(moments, "datetime64[us]"))
+    for kind in (pa.timestamp("us"), pa.timestamp("us", "UTC")):
+        source = sources.open(pa.table({"t": stamps.cast(kind)}))
+        found = {
+            text: source.count(exists(f"t {text}")).classes[0]
+            for text in (
+                "== '1989-09-07'", "<= '1989-09-07'", "> '1989-09-07'", "in ['1989-09-07', '1990-01-01']",
+                "== '1989-09-07T12:00:00.500Z'", ">= '1989-09-07 12:00'",
+            )  # fmt: skip
+        }
+        assert list(found.values()) == [1, 2, 2, 2, 1, 2]
+    with pytest.raises(ParameterError, match="is compared with a date, and '15/03/1989' is none"):
+        source.check(exists("t >= '15/03/1989'"))
 
 
 @pytest.mark.parametrize("zone", [None, "UTC"])
@@ -386,7 +405,7 @@ TYPED = pa.table({"n": [1], "t": ["a"], "b": [True], "l": [[1]], "d": pa.array([
     ("ask", "words"),
     [
         (lambda s: s.count(majority("N")), "no column N: did you mean n"),
-        (lambda s: s.count(majority("Grösse")), "did you mean `Größe`"),
+        (lambda s: s.count(majority("Grösse")), "did you mean "Größe""),
         (lambda s: s.count(majority("entirely else")), "The columns are n, t, b"),
         (lambda s: s.count(median("t", above=1)), "t is compared with a number, but holds text"),
         (lambda s: s.count(median("b", above=1)), "holds truth values"),

@@ -370,8 +370,12 @@ def test_a_day_is_its_first_moment():
         found = {
             text: source.count(exists(f"t {text}")).classes[0]
             for text in (
-                "== '1989-09-07'", "<= '1989-09-07'", "> '1989-09-07'", "in ['1989-09-07', '1990-01-01']",
-                "== '1989-09-07T12:00:00.500Z'", ">= '1989-09-07 12:00'",
+                "== '1989-09-07'",
+                "<= '1989-09-07'",
+                "> '1989-09-07'",
+                "in ['1989-09-07', '1990-01-01']",
+                "== '1989-09-07T12:00:00.500Z'",
+                ">= '1989-09-07 12:00'",
             )  # fmt: skip
         }
         assert list(found.values()) == [1, 2, 2, 2, 1, 2]
@@ -405,7 +409,7 @@ TYPED = pa.table({"n": [1], "t": ["a"], "b": [True], "l": [[1]], "d": pa.array([
     ("ask", "words"),
     [
         (lambda s: s.count(majority("N")), "no column N: did you mean n"),
-        (lambda s: s.count(majority("Grösse")), "did you mean "Größe""),
+        (lambda s: s.count(majority("Grösse")), 'did you mean "Größe"'),
         (lambda s: s.count(majority("entirely else")), "The columns are n, t, b"),
         (lambda s: s.count(median("t", above=1)), "t is compared with a number, but holds text"),
         (lambda s: s.count(median("b", above=1)), "holds truth values"),

@@ -376,7 +376,7 @@ def test_a_day_is_its_first_moment():
                 "in ['1989-09-07', '1990-01-01']",
                 "== '1989-09-07T12:00:00.500Z'",
                 ">= '1989-09-07 12:00'",
-            )  # fmt: skip
+            )
         }
         assert list(found.values()) == [1, 2, 2, 2, 1, 2]
     with pytest.raises(ParameterError, match="is compared with a date, and '15/03/1989' is none"):

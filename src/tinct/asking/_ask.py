@@ -57,7 +57,7 @@ def ask(
     question: Question | str,
     epsilon: AmountLike | None = None,
     delta: NumberLike = 0,
-    by: str | None = None,
+    by: str | Sequence[str] | None = None,
     unit: str | None = None,
     ledger: Ledger | FilePath | None = None,
     *,
@@ -67,6 +67,7 @@ def ask(
     groups: Sequence[str] | None = None,
     most_groups: int | None = None,
     select: NumberLike | None = None,
+    groups_per_person: int | None = None,
     lean: NumberLike | None = None,
     epsilon_column: str | None = None,
     budgets: BudgetsLike | None = None,
@@ -92,7 +93,8 @@ def ask(
         question: A question such as ``majority("support")``, or its text.
         epsilon: ε of the whole answer, such as ``"0.5"`` or ``"ln 2"``.
         delta: δ of the whole answer.
-        by: A column of groups: one answer for each group. A person is in one group, so ε is spent once.
+        by: A column of groups, or several: one answer for each group. ε is spent once, since a person counts in one
+            group, or in ``groups_per_person``.
         unit: The column that identifies people, if one person can have several rows.
         ledger: A Ledger, a path or a postgresql:// address; the answer is charged before a row is read.
         neighbors: ``"add-remove"`` (adding or removing one person) or ``"replace"`` (changing the rows of one person;
@@ -102,6 +104,7 @@ def ask(
         groups: The groups to answer for. Without it, groups are found privately, which takes a share of ε and all of δ.
         most_groups: With groups that are found: how many to show at most, 1,000 by default.
         select: The share of ε for finding groups, one half by default.
+        groups_per_person: In how many groups a person may count, 1 by default. Each group gets this part of ε and δ.
         lean: Unequal boundaries: the probability of the truth where "yes" is just true.
         epsilon_column: A column with each person's own ε; needs ``budgets`` and ``neighbors="replace"``.
         budgets: The values of ε that occur in ``epsilon_column``, and how many people chose each, such as
@@ -128,7 +131,8 @@ def ask(
     described = described_as(data, owner, description, encoding, decimal, thousands, missing)
     asked = read_request(
         question, epsilon=epsilon, delta=delta, by=by, unit=unit, neighbors=neighbors, people=people, where=where,
-        groups=groups, most_groups=most_groups, select=select, lean=lean, epsilon_column=epsilon_column,
+        groups=groups, most_groups=most_groups, select=select, groups_per_person=groups_per_person,
+        lean=lean, epsilon_column=epsilon_column,
         budgets=budgets, owner=owner, described=described,
     )  # fmt: skip
     with _opened(data, described) as source:
@@ -247,10 +251,12 @@ def _grouped(asked: Grouped, source: Source, owner: Protection | None, progress:
     cost = (privacy.exact_epsilon, privacy.exact_delta)
 
     def draw() -> Any:
-        batches = source.group_batches(asked.question, by, where=asked.where, unit=asked.unit, groups=groups.declared)
+        batches = source.group_batches(
+            asked.question, by, where=asked.where, unit=asked.unit, groups=groups.declared, per_person=groups.per_person
+        )
         return groups.draw(made, batches)
 
-    found = plan_of(asked, source, owner, made, cost, groups.rules(by))
+    found = plan_of(asked, source, owner, made, cost, groups.rules(by, asked.unit))
     return Ready(found, cost, groups.room(made.outputs), draw)
 
 
@@ -283,11 +289,15 @@ def plan_of(
     numbers = (_NUMBERS,) if usual and isinstance(asked.question, Median | Quantile) else ()
     double = (_DOUBLE,) if owner is not None and owner.neighbors != asked.neighbors else ()
     people = () if asked.people is None else (_PEOPLE.format(people=asked.people),)
-    found = asked.groups.warnings if isinstance(asked, Grouped) else ()
+    found = ()
+    if isinstance(asked, Grouped):
+        among = (asked.groups.counted_in(asked.by, asked.unit),) if asked.unit is not None else ()
+        found = (*among, *asked.groups.warnings)
     return Plan(
         question=str(asked.question),
         record=_record(asked, source.name),
-        meaning=asked.question.meaning_for(*words),
+        meaning=asked.question.meaning_for(*words)
+        + ("" if asked.where is None else f", among rows with {asked.where}"),
         epsilon=str(cost[0]),
         delta=fraction_text(cost[1]),
         neighbors=f"{asked.neighbors}: {relation(asked.neighbors, people=asked.unit is not None)}",
@@ -305,7 +315,8 @@ def plan_of(
 
 def _record(asked: Request, data: str) -> str:
     """The request in one line."""
-    given = {"where": asked.where, "by": asked.by if isinstance(asked, Grouped) else None, "unit": asked.unit}
+    by = ", ".join(asked.by) if isinstance(asked, Grouped) else None
+    given = {"where": asked.where, "by": by, "unit": asked.unit}
     if asked.neighbors == Neighbors.REPLACE:
         given["neighbors"] = Neighbors.REPLACE
     if isinstance(asked, Personal):

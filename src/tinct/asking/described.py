@@ -58,10 +58,10 @@ def person_of(described: Description, unit: str | None) -> str | None:
     return described.person if unit is None else unit
 
 
-def groups_of(described: Description, by: str | None, groups: Sequence[str] | None) -> Sequence[str] | None:
+def groups_of(described: Description, by: tuple[str, ...], groups: Sequence[str] | None) -> Sequence[str] | None:
     """The groups to answer for: if none are given, all that the description lists."""
-    column = described.columns.get(by) if by is not None else None
-    if groups is not None or column is None or column.kind != CATEGORY:
+    column = described.columns.get(by[0]) if len(by) == 1 else None
+    if groups is not None or column is None or column.kind != CATEGORY or not column.values:
         return groups
     return tuple(value if isinstance(value, str) else literal_text(value) for value in column.values)
 

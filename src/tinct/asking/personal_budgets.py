@@ -64,7 +64,7 @@ class PersonalBudgets:
         budgets: BudgetsLike | None,
         epsilon: AmountLike | None,
         delta: NumberLike,
-        by: str | None,
+        by: object,
         neighbors: str,
     ) -> PersonalBudgets | None:
         """Check the request; None if budgets are not personal."""

@@ -18,6 +18,7 @@ from tinct.privacy.neighbors import Neighbors
 from tinct.questions import Question, parse, parse_predicate
 from tinct.questions.predicates import PREDICATES
 from tinct.questions.questions import require_own_or_tincts
+from tinct.sources.source import columns_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -100,12 +101,12 @@ class Grouped(_Asked):
     """One answer for each group of the column ``by``, for one ε and δ together."""
 
     privacy: Privacy
-    by: str
+    by: tuple[str, ...]
     groups: Groups
 
     def identity(self, data: str, mechanism: str) -> dict[str, Any]:
         """What was asked, ε, δ and the groups included."""
-        more = {"by": self.by, "groups": self.groups.identity()}
+        more = {"by": self.by[0] if len(self.by) == 1 else list(self.by), "groups": self.groups.identity()}
         return super().identity(data, mechanism) | _amounts(self.privacy) | more
 
 
@@ -149,7 +150,7 @@ def read_request(
     question: Question | str,
     epsilon: AmountLike | None = None,
     delta: NumberLike = 0,
-    by: str | None = None,
+    by: str | Sequence[str] | None = None,
     unit: str | None = None,
     neighbors: NeighborsLike | None = None,
     people: int | None = None,
@@ -157,6 +158,7 @@ def read_request(
     groups: Sequence[str] | None = None,
     most_groups: int | None = None,
     select: NumberLike | None = None,
+    groups_per_person: int | None = None,
     lean: NumberLike | None = None,
     epsilon_column: str | None = None,
     budgets: BudgetsLike | None = None,
@@ -171,7 +173,9 @@ def read_request(
     counted = people  # as the asker says
     if described is not None:
         unit = person_of(described, unit)
-        groups = groups_of(described, by, groups)
+        groups = groups_of(described, columns_of(by), groups)
+        if groups_per_person is None and by is not None and described.groups_per_person > 1:
+            groups_per_person = described.groups_per_person
     if owner is not None:
         unit = owner.unit if unit is None else unit
         neighbors = owner.neighbors if neighbors is None else neighbors
@@ -186,7 +190,9 @@ def read_request(
             people = owner.people
     personal = PersonalBudgets.of(asked, epsilon_column, budgets, epsilon, delta, by, relation)
     budget = _stated(epsilon, delta) if personal is None else personal
-    given = {"groups": groups, "most_groups": most_groups, "select": select}
+    given = {
+        "groups": groups, "most_groups": most_groups, "select": select, "groups_per_person": groups_per_person,
+    }  # fmt: skip
     named = [name for name, value in given.items() if value is not None]
     if by is None and named:
         raise ParameterError(Parameter(named[0]), " needs ", Parameter("by"), ", the column of groups", parameter="by")
@@ -208,8 +214,12 @@ def read_request(
         people = budget.people if people is None else people
         found = Personal(asked, unit, relation, people, looked_at, leaning, budget)
     elif by is not None:
-        divided = Groups.of(asked, budget, groups, select, most_groups)
-        found = Grouped(asked, unit, relation, people, looked_at, leaning, budget, by, divided)
+        if groups_per_person not in (None, 1) and unit is None:
+            raise ParameterError.about(
+                "groups_per_person", "`groups_per_person` needs `unit`: without it every row is one person"
+            )
+        divided = Groups.of(asked, budget, groups, select, most_groups, groups_per_person)
+        found = Grouped(asked, unit, relation, people, looked_at, leaning, budget, columns_of(by), divided)
     else:
         found = Single(asked, unit, relation, people, looked_at, leaning, budget)
     _require_agreement(found, owner)

@@ -75,18 +75,29 @@ def ask(
         typer.Option(help="The column that identifies people, if one can have several rows.", show_default=False),
     ] = None,
     by: Annotated[
-        str | None, typer.Option(help="One answer for each group in this column.", show_default=False)
+        list[str] | None,
+        typer.Option(
+            help="One answer for each group in this column; repeat it for several columns.", show_default=False
+        ),
     ] = None,
     groups: Annotated[
         str | None,
         typer.Option(
-            help="The groups, separated by commas. Without it, groups are found privately.", show_default=False
+            help="The groups, separated by commas (with several columns by semicolons: 'N,f;S,m'). Without it, groups "
+            "are found privately.",
+            show_default=False,
         ),
     ] = None,
     most_groups: Annotated[
         int | None, typer.Option(min=1, help="With groups that are found: show at most this many.", show_default="1000")
     ] = None,
     select: Annotated[str | None, typer.Option(help="The share of ε for finding groups.", show_default="1/2")] = None,
+    groups_per_person: Annotated[
+        int | None,
+        typer.Option(
+            min=1, help="In how many groups a person may count; each gets this part of ε and δ.", show_default="1"
+        ),
+    ] = None,
     lean: Annotated[
         str | None,
         typer.Option(
@@ -166,8 +177,9 @@ def ask(
     from tinct import asking
 
     options: dict[str, Any] = {
-        "epsilon": epsilon, "delta": delta, "by": by, "unit": unit, "neighbors": neighbors, "people": people,
-        "where": where, "groups": listed(groups), "most_groups": most_groups, "select": select, "lean": lean,
+        "epsilon": epsilon, "delta": delta, "by": by or None, "unit": unit, "neighbors": neighbors, "people": people,
+        "where": where, "groups": listed(groups, ";" if by and len(by) > 1 else ","),
+        "most_groups": most_groups, "select": select, "groups_per_person": groups_per_person, "lean": lean,
         "epsilon_column": epsilon_column, "budgets": classes(budgets), "description": description,
         "encoding": encoding, "decimal": decimal, "thousands": thousands, "missing": listed(missing),
     }  # fmt: skip
@@ -178,11 +190,11 @@ def ask(
     if right is not None and not plan:
         raise ParameterError("--right needs --plan: it only finds epsilon and draws nothing")
     keep_inputs([certificate], [data, ledger])
-    finding = by is not None and groups is None
+    finding = bool(by) and groups is None
     _require_certifiable(certificate, finding=finding)
     charge: dict[str, Any] = {"ledger": ledger, "request": request, "scope": scope}
     if output is not None:
-        if not on_spark(engine, master) or by is None or plan or certificate is not None:
+        if not on_spark(engine, master) or not by or plan or certificate is not None:
             raise ParameterError("--output is for --engine spark with --by, without --plan and --certificate")
         _print_result(_publish(data, question, output, master, {**options, **charge}), details, as_json)
         return

@@ -73,9 +73,9 @@ def plural(count: int, one: str, many: str | None = None) -> str:
     return f"{count:,} {one if count == 1 else many or one + 's'}"
 
 
-def listed(text: str | None) -> list[str] | None:
+def listed(text: str | None, between: str = ",") -> list[str] | None:
     """The parts of a list with commas."""
-    return None if text is None else [part.strip() for part in text.split(",")] if text.strip() else []
+    return None if text is None else [part.strip() for part in text.split(between)] if text.strip() else []
 
 
 def classes(text: str | None) -> list[str] | dict[str, int] | None:

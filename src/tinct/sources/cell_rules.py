@@ -93,6 +93,25 @@ def label_of(written: str) -> str:
     return written.partition(".")[0] if re.fullmatch(WHOLE_LABEL, written) else written
 
 
+def joined_label(parts: Iterable[str]) -> str:
+    r"""The label of a group that several columns name together; commas within a value are marked.
+
+    >>> joined_label(["N", "1.0"]), joined_label(["a,b", "c"])
+    ('N,1', 'a\\,b,c')
+    """
+    return ",".join(label_of(part).replace("\\", "\\\\").replace(",", "\\,") for part in parts)
+
+
+def label_parts(written: str) -> list[str]:
+    r"""The values in a label that was written with commas.
+
+    >>> label_parts("N, f"), label_parts("a\\,b,c")
+    (['N', 'f'], ['a,b', 'c'])
+    """
+    parts = re.findall(r"(?:[^\\,]|\\.)+|(?<=,)(?=,|$)|^(?=,)", written)
+    return [re.sub(r"\\(.)", r"\1", part).strip() for part in parts]
+
+
 def numbers_among(words: Iterable[str]) -> list[float]:
     """The words that are numbers, as which a typed column would hold them."""
     found = []

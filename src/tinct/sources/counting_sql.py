@@ -45,16 +45,17 @@ _OPERATORS = {"==": "=", "!=": "<>", "<": "<", "<=": "<=", ">": ">", ">=": ">="}
 class CountingPlan:
     """What is to be counted: classes, among which rows, of whom, and in which groups.
 
-    A person with rows in several groups is in the first of them: in the order of their text or, if ``listed``, in that
-    of ``groups``.
+    ``by`` are the columns whose values name a group, together. A person with rows in several groups is in the first
+    ``per_person`` of them: in the order of their text or, if ``listed``, in the first in that of ``groups``.
     """
 
     what: Counted
     where: Predicate | None = None
     unit: str | None = None
-    by: str | None = None
+    by: tuple[str, ...] = ()
     groups: tuple[str, ...] | None = None
     listed: bool = False
+    per_person: int = 1
 
 
 class Statement:
@@ -63,7 +64,7 @@ class Statement:
     def __init__(self, plan: CountingPlan, schema: Schema, sql: DuckDB = DUCKDB) -> None:
         self.plan = plan
         self._sql = sql
-        labels = [(name, use) for name, use in ((plan.unit, PERSON), (plan.by, LABEL)) if name is not None]
+        labels = [*([] if plan.unit is None else [(plan.unit, PERSON)]), *((name, LABEL) for name in plan.by)]
         needed = [*plan.what.uses(), *(uses(plan.where) if plan.where else ()), *labels]
         needed = needed or [(schema.any_name(), PERSON)]  # rows are counted by some column, whatever is in it
         self._read = {(name, use): schema.column(name, use) for name, use in needed}
@@ -95,7 +96,7 @@ class Statement:
         rows = f"SELECT {', '.join(self._row())} FROM ({self._cells(scan)}) AS read_"
         if self.plan.unit is not None:
             rows = self._persons(rows)
-        by_group = self.plan.by is not None
+        by_group = bool(self.plan.by)
         order = f" ORDER BY {self._sql.in_order('label')}" if by_group else ""
         if isinstance(self.plan.what, Categories):
             place = "label" if by_group else "inside"
@@ -121,12 +122,22 @@ class Statement:
         plan = self.plan
         inside = f"coalesce({self._predicate(plan.where)}, false)" if plan.where else "true"
         parts = [] if plan.unit is None else [f"{self._alias[plan.unit, PERSON]} AS person"]
-        if plan.by is None:
+        if not plan.by:
             return [*parts, f"{_if(inside, self._class())} AS class", f"{inside} AS inside"]
-        label = self._alias[plan.by, LABEL]
+        label = self._label()
         if plan.groups is not None:
             inside = f"{inside} AND {label} IN ({', '.join(self._literal(each) for each in plan.groups)})"
         return [*parts, f"{self._class()} AS class", f"{_if(inside, label)} AS label"]
+
+    def _label(self) -> str:
+        """The name of a row's group; of several columns their values with commas, and nothing if one is missing."""
+        names = [self._alias[name, LABEL] for name in self.plan.by]
+        if len(names) == 1:
+            return names[0]
+        slash, comma = text_literal("\\"), text_literal(",")
+        inner = [f"replace({name}, {slash}, {slash} || {slash})" for name in names]
+        escaped = [f"replace({each}, {comma}, {slash} || {comma})" for each in inner]
+        return "(" + f" || {comma} || ".join(escaped) + ")"
 
     def _class(self) -> str:
         what = self.plan.what
@@ -147,7 +158,7 @@ class Statement:
     def _persons(self, rows: str) -> str:
         """One row for each person, by the rule of ``questions.persons``; the class of a row out of scope is NULL."""
         place = f"{_KEEP[RULE.place]}(class)"
-        if self.plan.by is None:
+        if not self.plan.by:
             inside = f"{_KEEP[RULE.inside]}(inside)"
             named = f"({rows}) AS rows_ WHERE person IS NOT NULL"
             return f"SELECT {inside} AS inside, {place} AS class FROM {named} GROUP BY person"
@@ -155,6 +166,11 @@ class Statement:
             f"SELECT person, label, coalesce({place}, -1) AS class "
             f"FROM ({rows}) AS rows_ WHERE person IS NOT NULL GROUP BY person, label"
         )
+        if self.plan.per_person > 1:
+            order = f"PARTITION BY person ORDER BY {self._sql.in_order('label')}"
+            named = f"({by_group}) AS parts WHERE label IS NOT NULL"
+            placed = f"SELECT label, class, row_number() OVER ({order}) AS place FROM {named}"
+            return f"SELECT label, class FROM ({placed}) AS placed WHERE place <= {self.plan.per_person}"
         keep, sql = {Keep.FIRST: self._sql.least}[RULE.label], self._sql
         first = f"{keep('label')} AS label, {sql.at_least('class', 'label', is_text=True)} AS class"
         if self.plan.listed:

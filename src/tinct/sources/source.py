@@ -13,7 +13,7 @@ from tinct.questions import parse_predicate
 from tinct.questions.counts import EVERYBODY, Categories, Condition, Counts, GroupCounts
 from tinct.questions.predicates import PREDICATES, literals, require_column
 from tinct.questions.questions import Question
-from tinct.sources.cell_rules import label_of
+from tinct.sources.cell_rules import joined_label, label_of, label_parts
 from tinct.sources.counting_sql import CountingPlan, Statement
 from tinct.sources.duckdb_engine import pyarrow
 from tinct.sources.sql_dialects import DUCKDB
@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 
 
 MAX_GROUPS = 100_000
+MAX_BY = 5  # columns whose values name a group together
 
 
 class Source:
@@ -83,7 +84,7 @@ class Source:
         *,
         where: str | Predicate | None = None,
         unit: str | None = None,
-        by: str | None = None,
+        by: str | Sequence[str] | None = None,
     ) -> None:
         """Refuse what the columns cannot answer, without looking at a row."""
         self._statement(_plan(what, where, unit, by, None))
@@ -113,7 +114,7 @@ class Source:
     def count_by(
         self,
         what: Question | Counted,
-        by: str,
+        by: str | Sequence[str],
         *,
         where: str | Predicate | None = None,
         unit: str | None = None,
@@ -124,7 +125,7 @@ class Source:
 
         Args:
             what: a question, or what it counts.
-            by: the column that names groups.
+            by: the column that names groups, or several whose values name one together, with commas between them.
             where: only rows for which this predicate is true are put into groups.
             unit: the column that names persons; one row of each person is kept, over all groups together.
             groups: the groups to report, in this order, whether anybody is in them or not; rows of others are in no
@@ -132,24 +133,26 @@ class Source:
             listed: a person with rows in several groups is in the first in the order of ``groups``, which should be
                 few, rather than in the order of their text.
         """
-        return self._group_counts(_plan(what, where, unit, require_column(by), groups, listed=listed))
+        return self._group_counts(_plan(what, where, unit, by, groups, listed=listed))
 
     def group_batches(
         self,
         what: Question | Counted,
-        by: str,
+        by: str | Sequence[str],
         *,
         where: str | Predicate | None = None,
         unit: str | None = None,
         groups: Sequence[str] | None = None,
+        per_person: int = 1,
     ) -> Iterator[GroupCounts]:
         """The counts of ``count_by`` in batches of at most 100,000 groups, for more groups than memory holds.
 
         Groups that were found come in the order of their text, over all batches; those given come in their own order,
         in one batch. ``rows`` is of the batch: rows in no group are counted with the last one, and there is at least
-        one, so that the sum over all batches is the number of rows.
+        one, so that the sum over all batches is the number of rows. With ``per_person`` above 1 a person is in so many
+        groups, the first in the order of their text, and counts in each.
         """
-        plan = _plan(what, where, unit, require_column(by), groups)
+        plan = _plan(what, where, unit, by, groups, per_person=per_person)
         self._statement(plan)  # refused now, not when the first batch is asked for
         return self._batches_of_groups(plan) if plan.groups is None else iter([self._group_counts(plan)])
 
@@ -188,10 +191,11 @@ def _plan(
     what: Question | Counted,
     where: str | Predicate | None,
     unit: str | None,
-    by: str | None,
+    by: str | Sequence[str] | None,
     groups: Sequence[str] | None,
     *,
     listed: bool = False,
+    per_person: int = 1,
 ) -> CountingPlan:
     counted = what.counted if isinstance(what, Question) else what
     if not isinstance(counted, Condition | Categories):
@@ -200,18 +204,41 @@ def _plan(
         raise ParameterError("listed needs groups, whose order decides")
     if where is not None and not isinstance(where, PREDICATES):
         where = parse_predicate(where)
-    for name in (unit, by):
-        if name is not None:
-            require_column(name)
-    names = None if groups is None else literals(groups, "groups", at_most=MAX_GROUPS)
+    columns = columns_of(by)
+    if unit is not None:
+        require_column(unit)
+    names = None if groups is None else literals(_joined(groups, columns), "groups", at_most=MAX_GROUPS)
     texts = None if names is None else tuple(name for name in names if isinstance(name, str))
     if texts != names:
         raise ParameterError("groups must be named by their text, such as ['N', 'S'] or ['1', '2']")
-    labels = None if texts is None else tuple(map(label_of, texts))
+    labels = texts if texts is None or len(columns) > 1 else tuple(map(label_of, texts))
     if labels is not None and len(set(labels)) < len(labels):
         twice = next(label for label in labels if labels.count(label) > 1)
         raise ParameterError.of("groups", "different groups", ..., f", got {twice!r:.80} in two spellings")
-    return CountingPlan(counted, where, unit, by, labels, listed)
+    return CountingPlan(counted, where, unit, columns, labels, listed, per_person)
+
+
+def _joined(groups: Sequence[Any], columns: tuple[str, ...]) -> Sequence[Any]:
+    """Groups that several columns name together, each as one label: written with commas, or as a tuple of values."""
+    if len(columns) < 2 or isinstance(groups, str) or not hasattr(groups, "__iter__"):
+        return groups
+    found = []
+    for group in groups:
+        parts = label_parts(group) if isinstance(group, str) else list(group) if isinstance(group, tuple | list) else []
+        if len(parts) != len(columns) or not all(isinstance(part, str) and part for part in parts):
+            raise ParameterError.of("groups", f"named by {len(columns)} values each, such as 'N, f'")
+        found.append(joined_label(parts))
+    return found
+
+
+def columns_of(by: str | Sequence[str] | None) -> tuple[str, ...]:
+    """The columns that name groups: one, or several together."""
+    names = () if by is None else (by,) if isinstance(by, str) else tuple(by)
+    for name in names:
+        require_column(name)
+    if len(set(names)) < len(names) or len(names) > MAX_BY or (by is not None and not names):
+        raise ParameterError.of("by", f"1 to {MAX_BY} different columns")
+    return names
 
 
 def counts_of(plan: CountingPlan, found: list[tuple[Any, ...]]) -> Counts:

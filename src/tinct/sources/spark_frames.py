@@ -162,17 +162,18 @@ class SparkSource(Source):
     def grouped(
         self,
         what: Question | Counted,
-        by: str,
+        by: str | Sequence[str],
         *,
         where: str | Predicate | None = None,
         unit: str | None = None,
         groups: Sequence[str] | None = None,
+        per_person: int = 1,
     ) -> tuple[Any, int]:
         """The counts of ``count_by`` left on the executors, and the number of classes.
 
         The frame has one row per group: label (NULL for rows in no group), n0, n1, …, missing, and many for their sum.
         """
-        plan = _plan(what, where, unit, by, groups)
+        plan = _plan(what, where, unit, by, groups, per_person=per_person)
         reading = _Reading(plan, self._schema)
         return guarded("counting groups", lambda: reading.grouped(self._frame)), plan.what.size
 
@@ -215,12 +216,21 @@ class _Reading:
         if self.plan.unit is not None:
             place = f.coalesce(_keep(RULE.place)("class"), f.lit(-1)).alias("class")
             rows = rows.where("person IS NOT NULL").groupBy("person", "label").agg(place)
-            order = self._place(f.col("label")) if self.plan.listed else f.col("label")
-            keep = {Keep.FIRST: f.min_by}[RULE.label]
-            rows = rows.groupBy("person").agg(*(keep(name, order).alias(name) for name in ("class", "label")))
+            rows = self._first_groups(rows)
         counts = [f.count(f.when(f.col("class") == at, 1)).alias(f"n{at}") for at in range(self.plan.what.size)]
         missing = f.count(f.when(f.coalesce(f.col("class"), f.lit(-1)) < 0, 1)).alias("missing")
         return rows.groupBy("label").agg(*counts, missing, f.count(f.lit(1)).alias("many"))
+
+    def _first_groups(self, rows: Any) -> Any:
+        """Of each person the groups in which they count."""
+        f = _functions()
+        if self.plan.per_person > 1:
+            ordered = _window().partitionBy("person").orderBy("label")
+            named = rows.where("label IS NOT NULL").withColumn("place", f.row_number().over(ordered))
+            return named.where(f.col("place") <= self.plan.per_person).drop("place")
+        order = self._place(f.col("label")) if self.plan.listed else f.col("label")
+        keep = {Keep.FIRST: f.min_by}[RULE.label]
+        return rows.groupBy("person").agg(*(keep(name, order).alias(name) for name in ("class", "label")))
 
     def _place(self, label: Any) -> Any:
         f = _functions()
@@ -239,10 +249,19 @@ class _Reading:
         parts = [self._class().alias("class")]
         if plan.unit is not None:
             parts.append(self._cell(plan.unit, PERSON).alias("person"))
-        if plan.by is None:
+        if not plan.by:
             return [*parts, inside.alias("inside")]
-        label = self._cell(plan.by, LABEL)
-        return [*parts, f.when(inside, label).alias("label")]
+        return [*parts, f.when(inside, self._label()).alias("label")]
+
+    def _label(self) -> Any:
+        """The name of a row's group, as in ``counting_sql``."""
+        f, names = _functions(), [self._cell(name, LABEL) for name in self.plan.by]
+        if len(names) == 1:
+            return names[0]
+        slash, comma = f.lit("\\"), f.lit(",")
+        inner = [f.replace(name, slash, f.lit("\\\\")) for name in names]
+        escaped = [f.replace(each, comma, f.lit("\\,")) for each in inner]
+        return reduce(lambda one, other: f.concat(one, comma, other), escaped)
 
     def _class(self) -> Any:
         f, what = _functions(), self.plan.what
@@ -427,6 +446,12 @@ def _keep(how: Keep) -> Any:
     """The aggregate that renders a part of the rule of ``questions.persons``."""
     f = _functions()
     return {Keep.ANY: f.bool_or, Keep.FIRST: f.min}[how]
+
+
+def _window() -> Any:
+    from pyspark.sql import Window
+
+    return Window
 
 
 def _functions() -> Any:

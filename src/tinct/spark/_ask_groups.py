@@ -67,7 +67,7 @@ def ask_groups(
     epsilon: AmountLike,
     delta: NumberLike = 0,
     *,
-    by: str,
+    by: str | Sequence[str],
     path: str,
     unit: str | None = None,
     where: str | Predicate | None = None,
@@ -107,7 +107,7 @@ def ask_groups(
     privacy, divided = asked.privacy, asked.groups
     made = design(asked.question, divided.answering, asked.neighbors, None, lean=lean)
     cost = (privacy.exact_epsilon, privacy.exact_delta)
-    rules = (*divided.rules(by, published=True), f"the answers are published under {path}")
+    rules = (*divided.rules(asked.by, asked.unit, published=True), f"the answers are published under {path}")
     plan = plan_of(asked, source, owner, made, cost, rules)
     session, own = source.session, token()
 
@@ -163,7 +163,14 @@ def _require_published(session: Any, path: str, entry: Entry) -> None:
 
 
 def _drawn(source: Any, asked: Grouped, groups: Groups, made: GroupDesign) -> Any:
-    counts, size = source.grouped(asked.question, asked.by, where=asked.where, unit=asked.unit, groups=groups.declared)
+    counts, size = source.grouped(
+        asked.question,
+        asked.by,
+        where=asked.where,
+        unit=asked.unit,
+        groups=groups.declared,
+        per_person=groups.per_person,
+    )
     counts = counts.where("label IS NOT NULL")
     if groups.declared is not None:
         counts = _with_empty(counts, groups.declared)

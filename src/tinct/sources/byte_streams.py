@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import codecs
 import io
-from pathlib import Path
+import itertools
 from typing import TYPE_CHECKING, BinaryIO, cast
 
 from tinct.errors import FileError
@@ -16,10 +16,18 @@ from tinct.sources.duckdb_engine import pyarrow
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+    from pathlib import Path
+
+    Rewriting = Callable[[Iterator[bytes]], Iterator[bytes]]
 
 _BLOCK = 2**20
 MAX_UNPACKED = 2**37  # bytes; an archive that grows without an end is not read to it
+_UNREADABLE = "tinct.unreadable"
 PACKINGS = {".gz": ("gzip", b"\x1f\x8b"), ".zst": ("zstd", b"\x28\xb5\x2f\xfd")}
+
+
+# a surrogate stands for what means nothing in an encoding, whatever its bytes; written out it is not UTF-8
+codecs.register_error(_UNREADABLE, lambda error: ("\udcff", error.end))  # type: ignore[attr-defined]
 
 
 def is_packed(path: Path) -> bool:
@@ -27,15 +35,15 @@ def is_packed(path: Path) -> bool:
     return path.suffix.lower() in PACKINGS
 
 
-def opened(path: Path, encoding: str | None = None, stage: Callable[[], Stage] | None = None) -> BinaryIO:
-    """A file as a stream of UTF-8. A stage makes other bytes of these, block by block, and begins anew with them."""
-    if encoding is None and stage is None and not is_packed(path):
+def opened(path: Path, encoding: str | None = None, rewritten: Rewriting | None = None) -> BinaryIO:
+    """A file as a stream of UTF-8, in the end perhaps rewritten by one who gets and gives blocks of bytes."""
+    if encoding is None and rewritten is None and not is_packed(path):
         return path.open("rb")
 
     def blocks() -> Iterator[bytes]:
         found = _unpacked(path) if is_packed(path) else _blocks(path)
-        found = found if encoding is None else _recoded(found, encoding)
-        return found if stage is None else stage()(found)
+        found = found if encoding is None else _recoded(found, encoding, path)
+        return found if rewritten is None else rewritten(found)
 
     return cast("BinaryIO", io.BufferedReader(_Blocks(blocks), _BLOCK))
 
@@ -51,18 +59,17 @@ def _unpacked(path: Path) -> Iterator[bytes]:
     arrow, (name, magic) = pyarrow(), PACKINGS[path.suffix.lower()]
     with path.open("rb") as packed:
         head = packed.read(len(magic))
-        if head != magic[: len(head)] or len(head) < len(magic):
-            problem = f"this is not compressed with {name}, as its name says" if head else "the file is empty"
-            raise FileError(problem, path=path)
-        packed.seek(0)
-        with arrow.CompressedInputStream(arrow.PythonFile(packed, "r"), name) as file:
-            total = 0
-            while block := _block(file, path):
-                total += len(block)
-                if total > MAX_UNPACKED:
-                    problem = f"unpacked it has more than {MAX_UNPACKED:,} bytes, the most that is read"
-                    raise FileError(problem, path=path)
-                yield block
+    if head != magic:
+        problem = f"this is not compressed with {name}, as its name says" if head else "the file is empty"
+        raise FileError(problem, path=path)
+    total = 0
+    with arrow.CompressedInputStream(arrow.OSFile(str(path)), name) as file:
+        while block := _block(file, path):
+            total += len(block)
+            if total > MAX_UNPACKED:
+                problem = f"unpacked it has more than {MAX_UNPACKED:,} bytes, the most that is read"
+                raise FileError(problem, path=path)
+            yield block
 
 
 def _block(file: BinaryIO, path: Path) -> bytes:
@@ -73,13 +80,17 @@ def _block(file: BinaryIO, path: Path) -> bytes:
     raise damaged
 
 
-def _recoded(blocks: Iterator[bytes], encoding: str) -> Iterator[bytes]:
+def _recoded(blocks: Iterator[bytes], encoding: str, path: Path) -> Iterator[bytes]:
     """Text in another encoding, as UTF-8."""
-    # surrogates stand for bytes that mean nothing here; written out they are not UTF-8
-    decoder = codecs.getincrementaldecoder(encoding)("surrogateescape")
-    for block in blocks:
-        yield decoder.decode(block).encode("utf-8", "surrogatepass")
-    yield decoder.decode(b"", True).encode("utf-8", "surrogatepass")
+    decoder = codecs.getincrementaldecoder(encoding)(_UNREADABLE)
+    for block in itertools.chain(blocks, (b"",)):
+        try:
+            text = decoder.decode(block, not block)
+        except UnicodeError:  # UTF-16 and UTF-32 without the mark that says which they are
+            text = None
+        if text is None:
+            raise FileError(f"this is not {encoding} text from its first bytes on", path=path)
+        yield text.encode("utf-8", "surrogatepass")
 
 
 class _Blocks(io.RawIOBase):

@@ -36,6 +36,7 @@ MAX_WORD = 200
 MAX_WORDS = 1000
 MAX_PER_PERSON = 1_000_000
 MISSING = ("NA", "N/A", "n/a", "NaN", "nan", "NULL", "null", "None", "#N/A")  # if nothing else is said
+_UNFIT = ("iso2022", "idna", "punycode", "undefined")  # some bytes end their decoders: a cell must not
 _MARKS = {".": "point", ",": "comma"}
 _THOUSANDS = (".", ",", "'", " ", "_", "\u2019", "\u00a0", "\u202f")
 _DELIMITERS = (",", ";", "\t", "|")
@@ -73,7 +74,7 @@ def _encoding(given: object) -> str | None:
         is_text = found is not None and getattr(found, "_is_text_encoding", True)
     except (LookupError, ValueError, UnicodeError):
         is_text = False
-    if found is None or not is_text:
+    if found is None or not is_text or found.name.startswith(_UNFIT):
         raise ParameterError.of("encoding", "the name of an encoding such as utf-8, latin-1 or cp1252", given)
     return None if found.name in ("utf-8", "utf-8-sig", "ascii") else found.name
 

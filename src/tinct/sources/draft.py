@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import codecs
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tinct.errors import ParameterError
 from tinct.sources._open import open as open_source
+from tinct.sources.byte_streams import opened
 from tinct.sources.columns import BOOLEAN, DECIMAL, FLOAT, MOMENT, WHOLE
+from tinct.sources.data_files import located
 from tinct.sources.description import (
     CATEGORY,
     DATE,
@@ -25,10 +26,10 @@ from tinct.sources.description import (
     Format,
 )
 from tinct.sources.inspection import FORMS, STYLES, ColumnContents, contents_of
-from tinct.sources.text_files import require_file
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from pathlib import Path
 
     from tinct._files.loading import FilePath
 
@@ -88,10 +89,9 @@ class Draft:
 
 def draft(path: FilePath, person: str | None = None) -> Draft:
     """Look at a file, all of it, and draft a description."""
-    place = Path(path)
-    require_file(place)
+    files = located(path)
     notes, written = [], Format()
-    if place.suffix.lower() in (".csv", ".tsv") and not _is_utf8(place):
+    if files.kind in (".csv", ".tsv") and not all(map(_is_utf8, files.paths)):
         written = Format(encoding="cp1252")
         notes.append("the file is not UTF-8: it is taken for cp1252, as Windows writes it; correct the encoding if not")
     with open_source(path, Description(format=written)) as source:
@@ -203,7 +203,7 @@ def _is_float(value: str) -> bool:
 
 def _is_utf8(path: Path) -> bool:
     decoder = codecs.getincrementaldecoder("utf-8")()
-    with path.open("rb") as file:
+    with opened(path) as file:
         try:
             while block := file.read(_BLOCK):
                 decoder.decode(block)

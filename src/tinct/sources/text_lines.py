@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tinct._kernels import text_splitting as kernels
-from tinct.sources.byte_streams import opened
+from tinct.sources.byte_streams import is_packed, opened
 from tinct.sources.duckdb_engine import pyarrow
 
 if TYPE_CHECKING:
@@ -22,11 +22,13 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from tinct._kernels.text_splitting import Bytes
+    from tinct.sources.byte_streams import Rewriting
 
 BLOCK = 2**21  # bytes read at a time
 MAX_CELL = 2**20  # bytes; a longer cell is missing
 _ROWS = 2**16  # in a batch, at most
 _BYTES = 2**24  # of all columns in a batch, about
+_ANY_SIZE = 2**62  # how large a compressed file is when unpacked, nobody knows
 _WIDEST = 4  # bytes of UTF-8 for one byte of another encoding, at most
 _PLAIN = 20_000  # bytes; a file up to this is split before numba is even loaded
 ENDINGS = {b"\n": kernels.LF, b"\r\n": kernels.CRLF, b"\r": kernels.CR}
@@ -43,6 +45,7 @@ class Layout:
         ending: what ends a row; a carriage return before a line feed never counts.
         blanks: whether an empty line is a row.
         encoding: what it is written in; None for UTF-8. Places are counted in UTF-8.
+        rewritten: what makes lines of it, if it has none; as many bytes as there were.
     """
 
     begin: int
@@ -51,12 +54,13 @@ class Layout:
     ending: bytes
     blanks: bool
     encoding: str | None = None
+    rewritten: Rewriting | None = None
 
 
 def batches(path: Path, layout: Layout, columns: Sequence[int]) -> Iterator[Any]:
     """The rows of a file as Arrow batches with the columns c0, c1, … that were asked for, by place."""
-    size = path.stat().st_size * (1 if layout.encoding is None else _WIDEST)
-    with opened(path, layout.encoding) as file:
+    size = _ANY_SIZE if is_packed(path) else path.stat().st_size * (1 if layout.encoding is None else _WIDEST)
+    with opened(path, layout.encoding, layout.rewritten) as file:
         file.seek(layout.begin)
         yield from _Splitter(layout, columns, max(0, size - layout.begin)).batches(file)
 

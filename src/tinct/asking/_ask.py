@@ -77,6 +77,7 @@ def ask(
     description: Description | FilePath | None = None,
     encoding: str | None = None,
     decimal: str | None = None,
+    delimiter: str | None = None,
     thousands: str | None = None,
     missing: Sequence[str] | None = None,
     progress: Progress | None = None,
@@ -88,8 +89,9 @@ def ask(
     Without a ledger, the caller is the owner.
 
     Args:
-        data: A path (.csv, .tsv, .parquet, .jsonl), a pandas or Polars frame, an Arrow table, a DuckDB relation, or
-            a source from ``sources.open``, which stays open.
+        data: What ``sources.open`` takes: a path (.csv, .tsv, .jsonl, .json, .parquet, .xlsx, a database, a folder of
+            parts), the address of a PostgreSQL table, a data frame or Arrow table, a DuckDB relation; or a source that
+            was opened with it, which stays open.
         question: A question such as ``majority("support")``, or its text.
         epsilon: ε of the whole answer, such as ``"0.5"`` or ``"ln 2"``.
         delta: δ of the whole answer.
@@ -116,6 +118,7 @@ def ask(
             described by the file beside it that has the same name with .toml behind it.
         encoding: What a text file is written in, such as ``"latin-1"``, if there is no description.
         decimal: The decimal mark of numbers, ``","`` instead of ``"."``, if there is no description.
+        delimiter: What stands between the cells of a text file, such as ``";"``, if there is no description.
         thousands: The mark between thousands, such as ``"."``, if there is no description.
         missing: The words that stand for a missing value, if there is no description.
         progress: Called with the finished share of long work.
@@ -128,7 +131,7 @@ def ask(
     book, owner = _owner(ledger, scope)
     if book is None and request is not None:
         raise ParameterError.about("request", "`request` needs a ledger: only a ledger remembers answers")
-    described = described_as(data, owner, description, encoding, decimal, thousands, missing)
+    described = described_as(data, owner, description, encoding, decimal, thousands, missing, delimiter)
     asked = read_request(
         question, epsilon=epsilon, delta=delta, by=by, unit=unit, neighbors=neighbors, people=people, where=where,
         groups=groups, most_groups=most_groups, select=select, groups_per_person=groups_per_person,
@@ -156,6 +159,7 @@ def plan(
     decimal: str | None = None,
     thousands: str | None = None,
     missing: Sequence[str] | None = None,
+    delimiter: str | None = None,
     progress: Progress | None = None,
     **options: Any,
 ) -> Plan:
@@ -168,7 +172,7 @@ def plan(
     0.75
     """
     book, owner = _owner(ledger, scope)
-    described = described_as(data, owner, description, encoding, decimal, thousands, missing)
+    described = described_as(data, owner, description, encoding, decimal, thousands, missing, delimiter)
     asked = read_request(question, **options, owner=owner, described=described)
     asked.require_numbers()
     with _opened(data, described) as source:

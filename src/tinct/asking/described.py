@@ -26,10 +26,13 @@ def described_as(
     decimal: str | None = None,
     thousands: str | None = None,
     missing: Sequence[str] | None = None,
+    delimiter: str | None = None,
 ) -> Description | None:
     """The description to read the data by: the one given, the one beside the file, or one made of the options."""
     found = _found(data, description)
-    options = {"encoding": encoding, "decimal": decimal, "thousands": thousands, "missing": missing}
+    options = {
+        "encoding": encoding, "decimal": decimal, "thousands": thousands, "missing": missing, "delimiter": delimiter,
+    }  # fmt: skip
     named = [name for name, value in options.items() if value is not None]
     if found is not None and named:
         raise ParameterError.about(

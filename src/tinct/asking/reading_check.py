@@ -50,13 +50,14 @@ def check_reading(
     where: str | Predicate | None = None,
     groups: Sequence[str] | None = None,
     description: Description | FilePath | None = None,
+    delimiter: str | None = None,
     encoding: str | None = None,
     decimal: str | None = None,
     thousands: str | None = None,
     missing: Sequence[str] | None = None,
 ) -> ReadingCheck:
     """How the data would be read for a question: for the owner's eyes only. Nothing is drawn, nothing is charged."""
-    described = described_as(data, None, description, encoding, decimal, thousands, missing)
+    described = described_as(data, None, description, encoding, decimal, thousands, missing, delimiter)
     asked = read_request(question, 1, "1e-9", by=by, unit=unit, where=where, groups=groups, described=described)
     with open_source(data, described) as source:
         source.check(asked.question, where=asked.where, unit=asked.unit, by=by)

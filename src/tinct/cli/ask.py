@@ -17,6 +17,7 @@ from tinct.cli.shared_options import (
     MasterOption,
     RequestOption,
     ScopeOption,
+    between,
     classes,
     examples,
     keep_inputs,
@@ -34,6 +35,7 @@ EXAMPLES = examples(
     "tinct ask visits.csv \"mode(reason, categories=['checkup','injury','other'])\" --epsilon 1 --neighbors replace",
     'tinct ask survey.csv "share(age >= 65, at_least=0.3)" --epsilon 1 --where "ward == \'North\'" --unit person_id',
     'tinct ask survey.csv "majority(support)" --plan --right 0.99 --margin 50',
+    'zcat survey.csv.gz | tinct ask - "majority(support)" --epsilon 0.5',
     'tinct ask hdfs://host/votes "majority(yes)" --by ward -e 1 -d 1e-6 --engine spark --master yarn --output wards',
 )
 _SHOWN_GROUPS = 40
@@ -41,7 +43,11 @@ _SHOWN_GROUPS = 40
 
 def ask(
     data: Annotated[  # not a Path, which would take a slash away from hdfs://host/votes
-        str, typer.Argument(help="A .csv, .tsv, .parquet, .jsonl or .ndjson file.")
+        str,
+        typer.Argument(
+            help="A file (.csv, .tsv, .jsonl, .json, also .gz or .zst; .parquet, .xlsx), a folder of such parts, a "
+            "table (data.db#people, data.duckdb#people, postgresql://host/db#people), or - for standard input."
+        ),
     ],
     question: Annotated[
         str,
@@ -117,6 +123,19 @@ def ask(
         ),
     ] = None,
     description: DescriptionOption = None,
+    kind: Annotated[
+        str | None,
+        typer.Option(
+            "--format", help="With - as data: csv, tsv, jsonl, json, parquet, xlsx, csv.gz, …", show_default="csv"
+        ),
+    ] = None,
+    delimiter: Annotated[
+        str | None,
+        typer.Option(
+            help="Without a description: what stands between two cells of a text file.",
+            show_default="as the first line shows",
+        ),
+    ] = None,
     encoding: Annotated[
         str | None, typer.Option(help="Without a description: what a text file is written in.", show_default="utf-8")
     ] = None,
@@ -181,7 +200,8 @@ def ask(
         "where": where, "groups": listed(groups, ";" if by and len(by) > 1 else ","),
         "most_groups": most_groups, "select": select, "groups_per_person": groups_per_person, "lean": lean,
         "epsilon_column": epsilon_column, "budgets": classes(budgets), "description": description,
-        "encoding": encoding, "decimal": decimal, "thousands": thousands, "missing": listed(missing),
+        "delimiter": between(delimiter), "encoding": encoding, "decimal": decimal, "thousands": thousands,
+        "missing": listed(missing),
     }  # fmt: skip
     if epsilon is None and right is None and epsilon_column is None and ledger is None:
         raise ParameterError(
@@ -198,7 +218,7 @@ def ask(
             raise ParameterError("--output is for --engine spark with --by, without --plan and --certificate")
         _print_result(_publish(data, question, output, master, {**options, **charge}), details, as_json)
         return
-    rows = _opened(data, engine, master)
+    rows = _opened(data, kind, engine, master)
     if plan:
         if right is not None:
             options["epsilon"] = _needed(question, right, margin, delta, options, ledger, scope)
@@ -227,18 +247,26 @@ def _publish(data: str, question: str, output: str, master: str | None, options:
 
     if options.pop("neighbors") not in (None, "add-remove"):
         raise ParameterError("--output goes with --neighbors add-remove")
-    for name in ("people", "most_groups", "epsilon_column", "budgets"):
+    reading = ("description", "delimiter", "encoding", "decimal", "thousands", "missing")
+    for name in ("people", "most_groups", "epsilon_column", "budgets", "groups_per_person", *reading):
         if options.pop(name) is not None:
             raise ParameterError(f"--{name.replace('_', '-')} does not go with --output")
+    if len(options["by"]) > 1:
+        raise ParameterError("--output goes with one --by")
+    options["by"] = options["by"][0]
     with stage("Answering on Spark"):
         found = ask_groups_files(data, question, target=output, master=master, **options)
     return Answer(f"published in {found.path}", found.plan, found.request, found.left, found.repeated)
 
 
-def _opened(data: str, engine: str, master: str | None) -> Any:
-    """The data: a local file, or rows on a cluster."""
+def _opened(data: str, kind: str | None, engine: str, master: str | None) -> Any:
+    """The data: local, on standard input, or rows on a cluster."""
+    if kind is not None and data != "-":
+        raise ParameterError("--format is for standard input, written as -: the name of a file says what it is")
     if not on_spark(engine, master):
-        return data
+        from tinct.sources import StandardInput
+
+        return StandardInput(kind or "csv") if data == "-" else data
     from tinct.spark.jobs import open_parquet
 
     return open_parquet(data, master=master)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from tinct.cli.printing import echo_json
-from tinct.cli.shared_options import DescriptionOption, JsonOption, examples, listed
+from tinct.cli.shared_options import DescriptionOption, JsonOption, between, examples, listed
 
 if TYPE_CHECKING:
     from tinct.asking.reading_check import ReadingCheck
@@ -30,6 +30,9 @@ def check(
         str | None, typer.Option(help="Count only rows for which this predicate is true.", show_default=False)
     ] = None,
     description: DescriptionOption = None,
+    delimiter: Annotated[
+        str | None, typer.Option(help="What stands between two cells of a text file.", show_default="as the names show")
+    ] = None,
     encoding: Annotated[str | None, typer.Option(help="What a text file is written in.", show_default="utf-8")] = None,
     decimal: Annotated[str | None, typer.Option(help="The decimal mark of numbers.", show_default=".")] = None,
     thousands: Annotated[str | None, typer.Option(help="The mark between thousands.", show_default="none")] = None,
@@ -52,7 +55,8 @@ def check(
     with stage("Reading the data"):
         found = check_reading(
             data, question, by=by, unit=unit, where=where, groups=listed(groups), description=description,
-            encoding=encoding, decimal=decimal, thousands=thousands, missing=listed(missing),
+            delimiter=between(delimiter), encoding=encoding, decimal=decimal, thousands=thousands,
+            missing=listed(missing),
         )  # fmt: skip
     if as_json:
         echo_json(_fields(found))

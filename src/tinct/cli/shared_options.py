@@ -73,6 +73,11 @@ def plural(count: int, one: str, many: str | None = None) -> str:
     return f"{count:,} {one if count == 1 else many or one + 's'}"
 
 
+def between(text: str | None) -> str | None:
+    """A delimiter as it is typed: a tab is hard to type."""
+    return "\t" if text in ("\\t", "tab") else text
+
+
 def listed(text: str | None, between: str = ",") -> list[str] | None:
     """The parts of a list with commas."""
     return None if text is None else [part.strip() for part in text.split(between)] if text.strip() else []

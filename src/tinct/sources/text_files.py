@@ -7,7 +7,7 @@ import re
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from tinct.errors import FileError
+from tinct.errors import FileError, Parameter
 from tinct.sources import text_lines
 from tinct.sources.byte_streams import opened
 from tinct.sources.columns import CELL, Column, OpenSchema, Schema
@@ -139,16 +139,21 @@ def header(path: Path, suffix: str, written: Format, known: Collection[str] = ()
 def _delimiter(path: Path, text: str, suffix: str) -> str:
     """What stands between two names, if the first line leaves no doubt."""
     bare = re.sub(r'"[^"]*"', "", text)
-    if suffix != ".tsv" and "," in bare and ";" in bare:
-        raise FileError("the first line has commas and semicolons: say which of them is the delimiter", path=path)
-    usual = "\t" if suffix == ".tsv" else ";" if ";" in bare else ","
-    other = next((each for each in "\t,;|" if each in bare), usual)
-    if usual not in bare and other != usual:
-        raise FileError(
-            f"the first line has {other!r} but no {usual!r}: is this really {suffix}? If so, say what the delimiter is",
-            path=path,
-        )
-    return usual
+    if suffix == ".tsv":
+        if "\t" not in bare and ("," in bare or ";" in bare):
+            raise FileError("the first line has no '\\t': is this really .tsv? Other files are named .csv", path=path)
+        return "\t"
+    if "," in bare and ";" in bare:
+        problem = "the first line has commas and semicolons: say which of them stands between two cells, such as "
+        raise FileError(problem, Parameter("delimiter", ";"), path=path)
+    if "," in bare or ";" in bare:
+        return "," if "," in bare else ";"
+    if "\t" in bare:
+        raise FileError("the first line has tabs and no ',': is this really .csv? With tabs it is .tsv", path=path)
+    if "|" in bare:
+        problem = "the first line has '|' and no ',': say what stands between two cells, with "
+        raise FileError(problem, Parameter("delimiter", "|"), path=path)
+    return ","
 
 
 def json_layout(path: Path, suffix: str, encoding: str | None) -> Layout:

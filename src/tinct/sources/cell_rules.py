@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from tinct.questions.predicates import DAY, LABEL, NUMBER, TEXT, YES_NO
 from tinct.sources import description
-from tinct.sources.columns import BOOLEAN, DECIMAL, FLOAT, MOMENT, PERSON
+from tinct.sources.columns import BOOLEAN, DECIMAL, FLOAT, MOMENT, PERSON, moment_text
 from tinct.sources.description import MISSING
 from tinct.sources.sql_dialects import CLOCK, DATE, DUCKDB, DuckDB, text_literal
 
@@ -51,8 +51,9 @@ def second_reading(column: Column, use: str, read: str, sql: DuckDB = DUCKDB) ->
     if reads_truth(column, use):
         return read if use != LABEL else f"CASE WHEN {read} THEN 'yes' WHEN NOT {read} THEN 'no' END"
     if reads_day(column, use):
-        described = column.described
-        return f"left({read}, 10)" if use == LABEL and described is not None and not described.has_time else read
+        described, marks = column.described, marked_moments(column)
+        found = f"CASE WHEN {read} NOT IN ({_listed(marks)}) THEN {read} END" if marks else read
+        return f"left({found}, 10)" if use == LABEL and described is not None and not described.has_time else found
     return _checked_text(column, use, read, sql)
 
 
@@ -137,6 +138,26 @@ def has_own_marks(written: Format) -> bool:
     return written.missing != MISSING
 
 
+def marks_of(column: Column) -> tuple[str, ...]:
+    """The words for a missing value; a word that the owner lists as a value is one, even if it is NA."""
+    listed = () if column.described is None else column.described.values
+    return tuple(mark for mark in column.format.missing if mark not in listed)
+
+
+def marked_words(column: Column) -> tuple[str, ...]:
+    """The words for a missing value that would be read as yes or no if nobody had said so."""
+    if not has_own_marks(column.format) or (column.described is not None and column.described.yes):
+        return ()  # the owner's own words for yes and no are never among them
+    return tuple(mark for mark in column.format.missing if mark.lower() in (*YES_WORDS, *NO_WORDS))
+
+
+def marked_moments(column: Column) -> tuple[str, ...]:
+    """The moments that stand for a missing value in a column of moments, such as 9999-12-31."""
+    if column.is_text or not has_own_marks(column.format):
+        return ()
+    return tuple(found for found in map(moment_text, column.format.missing) if found is not None)
+
+
 def _number(column: Column, sql: DuckDB) -> str:
     cell, written = column.identifier, column.format
     if not column.is_text:
@@ -186,10 +207,16 @@ def _truth(column: Column, sql: DuckDB) -> str:
         words = [
             f"WHEN {text_literal(word)} THEN {truth}" for truth, each in (("true", yes), ("false", no)) for word in each
         ]
-        return f"CASE {sql.lower(sql.trimmed(cell))} {' '.join(words)} END"
+        read = f"CASE {sql.lower(sql.trimmed(cell))} {' '.join(words)} END"
+        marks = marked_words(column)
+        return f"CASE WHEN {sql.trimmed(cell)} NOT IN ({_listed(marks)}) THEN {read} END" if marks else read
     if column.kind == DECIMAL:  # one with 38 places cannot even be compared with 1
         cell = sql.as_number(cell, column.kind)
-    tests = [(truth, numbers_among(words)) for truth, words in (("true", yes), ("false", no))]
+    nothing = numbers_among(marked_words(column))
+    tests = [
+        (truth, [each for each in numbers_among(words) if each not in nothing])
+        for truth, words in (("true", yes), ("false", no))
+    ]
     cases = [f"WHEN {cell} IN ({', '.join(map(_plain, each))}) THEN {truth}" for truth, each in tests if each]
     return f"CASE {' '.join(cases)} END" if cases else f"CAST(NULL AS {sql.truth})"
 
@@ -205,8 +232,11 @@ def _day(column: Column, sql: DuckDB) -> str:
     """
     text, described = sql.trimmed(column.identifier), column.described
     if described is None or described.kind != description.DATE:
-        return _whole_moment(sql.without_end(f"replace({text}, 'T', ' ')", "Z|[+]00(:?00)?"), sql)
-    return sql.day(text, described.form, day_pattern(described.form))
+        found = _whole_moment(sql.without_end(f"replace({text}, 'T', ' ')", "Z|[+]00(:?00)?"), sql)
+    else:
+        found = sql.day(text, described.form, day_pattern(described.form))
+    marks = column.format.missing if has_own_marks(column.format) else ()
+    return f"CASE WHEN {text} NOT IN ({_listed(marks)}) THEN {found} END" if marks else found
 
 
 def _whole_moment(text: str, sql: DuckDB) -> str:
@@ -229,9 +259,9 @@ def day_pattern(form: str, *, groups: bool = False) -> str:
 
 
 def _checked_text(column: Column, use: str, read: str, sql: DuckDB) -> str:
-    described, tests = column.described, []
-    if column.is_text and column.format.missing:
-        tests.append(f"{read} IN ({_listed(column.format.missing)})")
+    described, tests, marks = column.described, [], marks_of(column)
+    if column.is_text and marks:
+        tests.append(f"{read} IN ({_listed(marks)})")
     if described is not None and described.values:
         tests.append(f"{read} NOT IN ({_listed(map(str, described.values))})")
     label = read

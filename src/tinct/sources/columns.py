@@ -261,7 +261,7 @@ def compared_as(column: Column, use: str, value: Literal) -> Literal:
         listed = list_text(values[:_SHOWN]) + (" and more" if len(values) > _SHOWN else "")
         raise ParameterError(f"column {name_text(column.name)} has no value {literal_text(value)}: it has {listed}")
     if isinstance(value, str) and (use == DAY or (use == TEXT and column.kind == MOMENT)):
-        found = _moment(value)
+        found = moment_text(value)
         if found is None:
             raise ParameterError(
                 f"column {name_text(column.name)} {_WANTED[DAY]}, and {literal_text(value)} is none: write it like "
@@ -271,8 +271,12 @@ def compared_as(column: Column, use: str, value: Literal) -> Literal:
     return value
 
 
-def _moment(written: str) -> str | None:
-    """A day, a moment or a time of day as cells are read; None if it is none of them."""
+def moment_text(written: str) -> str | None:
+    """A day, a moment or a time of day as cells are read; None if it is none of them.
+
+    >>> moment_text("2024-12-31"), moment_text("7:30"), moment_text("soon")
+    ('2024-12-31 00:00:00', None, None)
+    """
     try:
         if _CLOCK.fullmatch(written):
             return _seconds(time.fromisoformat(written).isoformat())

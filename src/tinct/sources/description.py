@@ -71,10 +71,9 @@ def _encoding(given: object) -> str | None:
     """The name of an encoding of text as Python calls it; None for UTF-8."""
     try:
         found = codecs.lookup(given) if isinstance(given, str) else None
-        is_text = found is not None and getattr(found, "_is_text_encoding", True)
     except (LookupError, ValueError, UnicodeError):
-        is_text = False
-    if found is None or not is_text or found.name.startswith(_UNFIT):
+        found = None
+    if found is None or not getattr(found, "_is_text_encoding", True) or found.name.startswith(_UNFIT):
         raise ParameterError.of("encoding", "the name of an encoding such as utf-8, latin-1 or cp1252", given)
     return None if found.name in ("utf-8", "utf-8-sig", "ascii") else found.name
 
@@ -268,8 +267,9 @@ class Description:
         if not isinstance(self.confirmed, bool):
             raise ParameterError.of("confirmed", "true or false", self.confirmed)
         for name, column in self.columns.items():
-            told = [*column.yes, *column.no, *(value for value in column.values if isinstance(value, str))]
-            both = set(told) & set(self.format.missing if self.format.missing != MISSING else ())
+            marks = self.format.missing if self.format.missing != MISSING else ()
+            words, values = {*column.yes, *column.no}, {each for each in column.values if isinstance(each, str)}
+            both = [mark for mark in marks if mark.lower() in words or mark in values]
             if both:
                 raise ParameterError(f"column {name!r:.80}: {min(both)!r} is a value, and stands for a missing one")
 

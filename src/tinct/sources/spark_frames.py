@@ -18,9 +18,13 @@ from tinct.questions.counts import Categories, Condition, Counts, GroupCounts
 from tinct.questions.persons import RULE, Keep
 from tinct.questions.predicates import LABEL, And, Coded, Comparison, Membership, Not, Predicate, kind_of, use_of
 from tinct.sources.cell_rules import (
+    MAX_DIGITS,
     WHOLE_LABEL,
     day_pattern,
     has_own_marks,
+    marked_moments,
+    marked_words,
+    marks_of,
     number_pattern,
     numbers_among,
     reads_day,
@@ -64,6 +68,7 @@ _KINDS = {
     "double": FLOAT, "boolean": BOOLEAN, "string": STRING, "char": STRING, "varchar": STRING, "date": MOMENT,
     "timestamp": MOMENT, "timestamp_ntz": MOMENT, "void": CELL,
 }  # fmt: skip
+_END = r"\z"  # a dollar sign would let a line end pass
 _LARGEST_WHOLE = 9e18  # labels below are written as whole numbers
 _OPERATORS = {
     "==": lambda a, b: a == b,
@@ -320,6 +325,7 @@ def _read(cell: Any, column: Column, use: str) -> Any:
         return f.when(truth, "yes").when(~truth, "no") if use == LABEL else truth
     if reads_day(column, use):
         moment = _day(cell, column) if column.is_text else _whole_moment(cell.cast("string"))
+        moment = f.when(~moment.isin(*marked_moments(column)), moment) if marked_moments(column) else moment
         short = use == LABEL and column.described is not None and not column.described.has_time
         return f.substring(moment, 1, 10) if short else moment
     return _checked_text(_text(cell, kind), column, use)
@@ -330,7 +336,7 @@ def _number(cell: Any, column: Column) -> Any:
     if not column.is_text or column.described is None:
         return cell.cast("double")
     text = _trimmed(cell)
-    fits = text.rlike(f"^({number_pattern(written)})$")
+    fits = _matches(text, number_pattern(written)) & (f.length(text) <= MAX_DIGITS)
     if has_own_marks(written) and written.missing:
         fits &= ~text.isin(*written.missing)
     plain = f.replace(text, f.lit(written.thousands), f.lit("")) if written.thousands else text
@@ -359,17 +365,21 @@ def _truth(cell: Any, column: Column) -> Any:
         return cell
     if column.is_text:
         word = f.lower(_trimmed(cell))
-        return f.when(word.isin(*yes), True).when(word.isin(*no), False)
+        silent = _trimmed(cell).isin(*marked_words(column))
+        return f.when(word.isin(*yes) & ~silent, True).when(word.isin(*no) & ~silent, False)
     number = cell.cast("double") if column.kind == DECIMAL else cell
-    return f.when(number.isin(*numbers_among(yes)), True).when(number.isin(*numbers_among(no)), False)
+    nothing = numbers_among(marked_words(column))
+    yeses, noes = ([each for each in numbers_among(words) if each not in nothing] for words in (yes, no))
+    return f.when(number.isin(*yeses), True).when(number.isin(*noes), False)
 
 
 def _day(cell: Any, column: Column) -> Any:
     """A text as a moment, put together from its digits: no parser that could stop at one."""
     f, described, text = _functions(), column.described, _trimmed(cell)
     if described is None or described.kind != DATE_KIND:
-        return _whole_moment(f.regexp_replace(f.replace(text, f.lit("T"), f.lit(" ")), "(Z|[+]00(:?00)?)$", ""))
-    pattern = f"^{day_pattern(described.form, groups=True)}$"
+        plain = f.regexp_replace(f.replace(text, f.lit("T"), f.lit(" ")), rf"(Z|[+]00(:?00)?){_END}", "")
+        return _unmarked(_whole_moment(plain), text, column)
+    pattern = f"^{day_pattern(described.form, groups=True)}{_END}"
     order = re.findall("%.", described.form)
     part = {each: f.regexp_extract(text, pattern, at).try_cast("int") for at, each in enumerate(order, 1)}
     year, month, date = (part[each] for each in ("%Y", "%m", "%d"))
@@ -380,15 +390,25 @@ def _day(cell: Any, column: Column) -> Any:
     good &= (hour < 24) & (minute < 60) & (second < 60)
     days = f.concat_ws("-", f.lpad(year.cast("string"), 4, "0"), _two_digits(month), _two_digits(date))
     clock = f.concat_ws(":", *map(_two_digits, (hour, minute, second)))
-    return f.when(good, f.concat_ws(" ", days, clock))
+    return _unmarked(f.when(good, f.concat_ws(" ", days, clock)), text, column)
+
+
+def _unmarked(read: Any, text: Any, column: Column) -> Any:
+    """Nothing where the owner says that this text stands for a missing value."""
+    marks = column.format.missing if has_own_marks(column.format) else ()
+    return _functions().when(~text.isin(*marks), read) if marks else read
 
 
 def _whole_moment(written: Any) -> Any:
     """A day with its first moment, a moment or a time of day as it is; years have four digits."""
     f = _functions()
-    text = f.regexp_replace(written, "[+]00$", "")
-    whole = f.when(text.rlike(f"^{DATE}$"), f.concat(text, f.lit(" 00:00:00"))).otherwise(text)
-    return f.when(whole.rlike(f"^({DATE} )?{CLOCK}$"), whole)
+    text = f.regexp_replace(written, f"[+]00{_END}", "")
+    whole = f.when(_matches(text, DATE), f.concat(text, f.lit(" 00:00:00"))).otherwise(text)
+    return f.when(_matches(whole, f"({DATE} )?{CLOCK}"), whole)
+
+
+def _matches(text: Any, pattern: str) -> Any:
+    return text.rlike(f"^({pattern}){_END}")
 
 
 def _two_digits(number: Any) -> Any:
@@ -398,13 +418,13 @@ def _two_digits(number: Any) -> Any:
 
 def _checked_text(text: Any, column: Column, use: str) -> Any:
     f, described, tests = _functions(), column.described, []
-    if column.is_text and column.format.missing:
-        tests.append(~text.isin(*column.format.missing))
+    if column.is_text and marks_of(column):
+        tests.append(~text.isin(*marks_of(column)))
     if described is not None and described.kind == CATEGORY and described.values:
         tests.append(text.isin(*map(str, described.values)))
     label = text
     if use == LABEL and column.is_text:
-        label = f.when(text.rlike(f"^({WHOLE_LABEL})$"), f.split_part(text, f.lit("."), f.lit(1))).otherwise(text)
+        label = f.when(_matches(text, WHOLE_LABEL), f.split_part(text, f.lit("."), f.lit(1))).otherwise(text)
     return f.when(reduce(and_, tests), label) if tests else label
 
 

@@ -12,7 +12,9 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from tinct import sources
+from tinct.asking._needed_epsilon import Wanted
 from tinct.asking.answers import Answer, Plan
+from tinct.asking.cautions import NO_LEDGER, cautions
 from tinct.asking.described import described_as
 from tinct.asking.designs import CertainDesign, Design, design
 from tinct.asking.request import Grouped, Personal, Request, Single, read_request
@@ -75,9 +77,9 @@ def ask(
     scope: str = "default",
     who: str | None = None,
     description: Description | FilePath | None = None,
+    delimiter: str | None = None,
     encoding: str | None = None,
     decimal: str | None = None,
-    delimiter: str | None = None,
     thousands: str | None = None,
     missing: Sequence[str] | None = None,
     progress: Progress | None = None,
@@ -116,9 +118,9 @@ def ask(
         who: Who asks, for the ledger's history.
         description: What the owner says about the data: a Description, or the path of one. Without it, a file is
             described by the file beside it that has the same name with .toml behind it.
+        delimiter: What stands between the cells of a text file, such as ``";"``, if there is no description.
         encoding: What a text file is written in, such as ``"latin-1"``, if there is no description.
         decimal: The decimal mark of numbers, ``","`` instead of ``"."``, if there is no description.
-        delimiter: What stands between the cells of a text file, such as ``";"``, if there is no description.
         thousands: The mark between thousands, such as ``"."``, if there is no description.
         missing: The words that stand for a missing value, if there is no description.
         progress: Called with the finished share of long work.
@@ -154,18 +156,22 @@ def plan(
     *,
     ledger: Ledger | FilePath | None = None,
     scope: str = "default",
+    right: NumberLike | None = None,
+    margin: int = 1,
     description: Description | FilePath | None = None,
+    delimiter: str | None = None,
     encoding: str | None = None,
     decimal: str | None = None,
     thousands: str | None = None,
     missing: Sequence[str] | None = None,
-    delimiter: str | None = None,
     progress: Progress | None = None,
     **options: Any,
 ) -> Plan:
     """Everything ``ask`` would return except the answer, for the same options. No row is read, nothing is charged.
 
-    With a ledger, ``Plan.refused`` says whether the budget has too little left for it.
+    With a ledger, ``Plan.refused`` says whether the budget has too little left for it. With ``right`` instead of
+    ``epsilon``, the plan is for the least ε with which an answer is right with this probability if the truth is
+    ``margin`` people or more from changing; shares for finding groups, groups per person and a lean are accounted for.
 
     >>> import pandas as pd
     >>> plan(pd.DataFrame({"support": ["yes", "no"]}), "majority(support)", epsilon="ln 3").accuracy.right["tinct"][0]
@@ -173,6 +179,10 @@ def plan(
     """
     book, owner = _owner(ledger, scope)
     described = described_as(data, owner, description, encoding, decimal, thousands, missing, delimiter)
+    if right is not None:
+        if options.get("epsilon") is not None:
+            raise ParameterError.about("epsilon", "`right` finds epsilon: leave out `epsilon`")
+        options["epsilon"] = Wanted(right, margin)
     asked = read_request(question, **options, owner=owner, described=described)
     asked.require_numbers()
     with _opened(data, described) as source:
@@ -293,6 +303,8 @@ def plan_of(
     numbers = (_NUMBERS,) if usual and isinstance(asked.question, Median | Quantile) else ()
     double = (_DOUBLE,) if owner is not None and owner.neighbors != asked.neighbors else ()
     people = () if asked.people is None else (_PEOPLE.format(people=asked.people),)
+    large = tuple(cautions(cost, asked.people))
+    alone = (NO_LEDGER,) if owner is None else ()
     found = ()
     if isinstance(asked, Grouped):
         among = (asked.groups.counted_in(asked.by, asked.unit),) if asked.unit is not None else ()
@@ -305,13 +317,13 @@ def plan_of(
         epsilon=str(cost[0]),
         delta=fraction_text(cost[1]),
         neighbors=f"{asked.neighbors}: {relation(asked.neighbors, people=asked.unit is not None)}",
-        rules=(who, *people, *source.rules, *missing, *numbers, *where, *more, *double),
+        rules=(who, *people, *source.rules, *missing, *numbers, *where, *more, *double, *large, *alone),
         method=made.method,
         accuracy=made.accuracy(),
         certificate="" if made.certificate is None else made.certificate.id,
         mechanism=made.name,
         certified=made.certificate,
-        warnings=(*((who,) if asked.unit is None else ()), *found, *double),
+        warnings=(*((who,) if asked.unit is None else ()), *found, *double, *large),
         people=asked.people,
         classes=asked.budgets.classes if isinstance(asked, Personal) else None,
     )

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Self
 
+from tinct.asking._needed_epsilon import Wanted
 from tinct.asking.described import groups_of, person_of
 from tinct.asking.groups import Groups
 from tinct.asking.personal_budgets import PersonalBudgets
@@ -148,7 +149,7 @@ Request = Single | Grouped | Personal
 
 def read_request(
     question: Question | str,
-    epsilon: AmountLike | None = None,
+    epsilon: AmountLike | Wanted | None = None,
     delta: NumberLike = 0,
     by: str | Sequence[str] | None = None,
     unit: str | None = None,
@@ -165,7 +166,7 @@ def read_request(
     owner: Protection | None = None,
     described: Description | None = None,
 ) -> Request:
-    """Check everything that is public, and fill in what the owner declared."""
+    """Check everything that is public, and fill in what the owner declared and the ε that is wanted."""
     asked = parse(question) if isinstance(question, str) else question
     if not isinstance(asked, Question):
         raise ParameterError.of("question", "a question such as majority('support')", question)
@@ -188,6 +189,20 @@ def read_request(
         owner.require_relation(relation)
         if people is None and relation == owner.neighbors:
             people = owner.people
+    if isinstance(epsilon, Wanted):
+        if epsilon_column is not None:
+            raise ParameterError.about("right", "`right` finds one epsilon for everybody: leave out `epsilon_column`")
+        if relation == Neighbors.REPLACE and people is None:
+            raise ParameterError.about(
+                "people", "`neighbors='replace'` makes the number of people public: give it as `people`"
+            )
+
+        def answering(whole: Privacy) -> Privacy:
+            return whole if by is None else Groups.of(
+                asked, whole, groups, select, most_groups, groups_per_person
+            ).answering  # fmt: skip
+
+        epsilon = repr(epsilon.epsilon(asked, delta, relation, people, lean, answering))
     personal = PersonalBudgets.of(asked, epsilon_column, budgets, epsilon, delta, by, relation)
     budget = _stated(epsilon, delta) if personal is None else personal
     given = {

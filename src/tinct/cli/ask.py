@@ -220,14 +220,14 @@ def ask(
         return
     rows = _opened(data, kind, engine, master)
     if plan:
-        if right is not None:
-            options["epsilon"] = _needed(question, right, margin, delta, options, ledger, scope)
         with measured("Planning") as progress:
-            found = asking.plan(rows, question, ledger=ledger, scope=scope, progress=progress, **options)
+            found = asking.plan(
+                rows, question, ledger=ledger, scope=scope, right=right, margin=margin, progress=progress, **options
+            )
         if as_json:
             echo_json(found.to_dict())
         else:
-            _print_plan(found, options["epsilon"] if right else None, ledger, scope)
+            _print_plan(found, ledger, scope, needed=right is not None)
         _write_certificate(certificate, found)
         return
     with measured("Counting and proving") as progress:
@@ -272,24 +272,6 @@ def _opened(data: str, kind: str | None, engine: str, master: str | None) -> Any
     return open_parquet(data, master=master)
 
 
-def _needed(
-    question: str, right: str, margin: int, delta: str, options: dict[str, Any], ledger: str | None, scope: str
-) -> str:
-    from tinct import asking
-    from tinct.ledger import Ledger
-    from tinct.privacy.neighbors import Neighbors
-
-    if options["epsilon"] is not None:
-        raise ParameterError("--right finds epsilon: leave out --epsilon")
-    owner = None if ledger is None else Ledger(ledger).protects(scope)
-    neighbors = Neighbors.of(options["neighbors"] or ("add-remove" if owner is None else owner.neighbors))
-    people = options["people"] if owner is None or options["people"] is not None else owner.people
-    if neighbors == "replace" and people is None:
-        raise ParameterError("--neighbors replace makes the number of people public: give it as --people")
-    n = people if neighbors == "replace" else None
-    return repr(asking.needed_epsilon(question, right, margin, delta, neighbors=neighbors, n=n))
-
-
 def _require_certifiable(path: Path | None, *, finding: bool) -> None:
     """Refuse a certificate that cannot exist or cannot be written, before anything is charged."""
     if path is None:
@@ -312,22 +294,24 @@ def _write_certificate(path: Path | None, plan: Plan) -> None:
     echo(f"Certificate written to {path}", err=True)
 
 
-def _print_plan(plan: Plan, needed: str | None, ledger: str | None, scope: str) -> None:
+def _print_plan(plan: Plan, ledger: str | None, scope: str, *, needed: bool) -> None:
     from rich.markup import escape
 
     from tinct.cli.screen import Screen
 
     console = Screen()
     console.print(f"[bold]Plan[/bold] for {escape(plan.question)}: nothing was drawn, nothing was charged")
-    if needed is not None:
-        console.print(f"Needed: [bold]ε = {needed}[/bold]")
+    if needed:
+        console.print(f"Needed: [bold]ε = {escape(plan.epsilon)}[/bold]")
     _print_details(console, plan)
     if ledger is not None:
         from tinct.ledger import Ledger
 
         console.print(f"Left in the budget of {escape(scope)}: {escape(str(Ledger(ledger).remaining(scope)))}")
-    if plan.refused:
-        console.print(f"[bold red]This request would be refused:[/bold red] {escape(plan.refused)}")
+        if plan.refused:
+            console.print(f"[bold red]This request would be refused:[/bold red] {escape(plan.refused)}")
+        else:
+            console.print("This request would be granted.")
 
 
 def _print_answer(answer: Answer, details: bool) -> None:
@@ -362,7 +346,7 @@ def _cost(answer: Answer) -> str:
     """What the answer cost and what is left, in one line."""
     cost = answer.charged or _epsilon_and_delta(answer.plan)
     if answer.left is None:
-        return f"Cost: {cost}, not charged to any ledger."
+        return f"Cost: {cost}, not charged to any ledger: costs of several answers about the same people add up."
     paid = f"{cost}, charged as request {answer.request}"
     if answer.repeated:
         paid = f"nothing, request {answer.request} was answered before"

@@ -18,7 +18,7 @@ from tinct.asking.cautions import NO_LEDGER, cautions
 from tinct.asking.described import described_as
 from tinct.asking.designs import CertainDesign, Design, design
 from tinct.asking.request import Grouped, Personal, Request, Single, read_request
-from tinct.asking.with_ledger import charged, refusal, room_for
+from tinct.asking.with_ledger import charged, in_part, refusal, room_for
 from tinct.errors import ParameterError
 from tinct.ledger import Ledger
 from tinct.numbers.amounts import fraction_text
@@ -146,7 +146,7 @@ def ask(
             ready = prepare(asked.in_numbers(source), source, owner, progress)
             return Answer(ready.draw(), ready.plan)
         asked.require_numbers()
-        ready = prepare(asked, source, owner, progress)
+        ready = in_part(asked, prepare(asked, source, owner, progress), book, scope)
         return charged(asked, ready, source.place, book, request, scope, who)
 
 
@@ -188,8 +188,10 @@ def plan(
     with _opened(data, described) as source:
         check_columns(asked, source, owner)
         ready = prepare(asked, source, owner, progress)
-        refused = "" if book is None else refusal(asked, ready, source.place, book, scope)
-        return replace(ready.plan, refused=refused)
+        if book is None:
+            return ready.plan
+        ready = in_part(asked, ready, book, scope)
+        return replace(ready.plan, refused=refusal(asked, ready, source.place, book, scope))
 
 
 def _owner(ledger: Ledger | FilePath | None, scope: str) -> tuple[Ledger | None, Protection | None]:
@@ -231,6 +233,7 @@ class Ready:
     room: int
     draw: Callable[[], Any]
     reading: str | None = None  # the digest of the description by which cells are read, if there is one
+    part: tuple[str, tuple[str, ...]] | None = None  # the partition and its groups that are charged; None: everybody
 
 
 def prepare(asked: Request, source: Source, owner: Protection | None, progress: Progress | None) -> Ready:

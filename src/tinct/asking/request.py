@@ -19,6 +19,7 @@ from tinct.privacy.neighbors import Neighbors
 from tinct.questions import Question, parse, parse_predicate
 from tinct.questions.predicates import PREDICATES
 from tinct.questions.questions import require_own_or_tincts
+from tinct.sources.cell_rules import label_of
 from tinct.sources.source import columns_of
 
 if TYPE_CHECKING:
@@ -66,6 +67,10 @@ class _Asked:
         """Who is protected at the cost of this request; ``reading`` is the digest of the description, if any."""
         return Protection(unit=self.unit, neighbors=self.neighbors, people=self.people, data=data, description=reading)
 
+    def part(self, partitions: Mapping[str, str]) -> tuple[str, tuple[str, ...]] | None:  # noqa: ARG002
+        """The groups whose rows alone decide the answer, of one of these partitions; None if it may be all rows."""
+        return None
+
     def identity(self, data: str, mechanism: str) -> dict[str, Any]:
         """The request in one canonical form, without any descriptive text."""
         return {
@@ -104,6 +109,13 @@ class Grouped(_Asked):
     privacy: Privacy
     by: tuple[str, ...]
     groups: Groups
+
+    def part(self, partitions: Mapping[str, str]) -> tuple[str, tuple[str, ...]] | None:
+        """The groups that are named, if their column is such a partition; groups that are found may be any."""
+        column, declared = self.by[0], self.groups.declared
+        if len(self.by) > 1 or column not in partitions or declared is None or self.groups.per_person > 1:
+            return None
+        return column, tuple(label_of(each) for each in declared if isinstance(each, str))  # as rows are compared
 
     def identity(self, data: str, mechanism: str) -> dict[str, Any]:
         """What was asked, ε, δ and the groups included."""

@@ -158,9 +158,18 @@ class Ledger:
                 path=self._store.name,
             ) from None
 
-    def check(self, *, epsilon: Any, delta: Any = 0, scope: str = DEFAULT, protects: Protection | None = None) -> None:
+    def check(
+        self,
+        *,
+        epsilon: Any,
+        delta: Any = 0,
+        scope: str = DEFAULT,
+        partition: str | None = None,
+        group: str | Iterable[str] | None = None,
+        protects: Protection | None = None,
+    ) -> None:
         """Raise BudgetExceeded if a charge of (ε, δ) would be refused now. Nothing is charged."""
-        charge = checked_charge(epsilon, delta, None, "", None, scope, None, None, None, None, ROOM, protects)
+        charge = checked_charge(epsilon, delta, None, "", None, scope, partition, group, None, None, ROOM, protects)
         with self._reading() as session:
             self._after(session, self._scope(session, scope), charge, epsilon)
 

@@ -14,7 +14,7 @@ import numpy as np
 from tinct.asking._ask import Ready, check_columns, plan_of
 from tinct.asking.designs import design
 from tinct.asking.request import Grouped, read_request
-from tinct.asking.with_ledger import completed, granted, json_size
+from tinct.asking.with_ledger import completed, granted, in_part, json_size
 from tinct.errors import FileError, Parameter, ParameterError, TinctError
 from tinct.exact.sampler import token
 from tinct.ledger import Ledger
@@ -120,6 +120,7 @@ def ask_groups(
         publishing.reveal(session, path, own)
         return GroupAnswers(publishing.read(session, path), path, plan)
     ready = Ready(plan, cost, json_size({"published": path, "folder": own}), lambda: None)
+    ready = in_part(asked, ready, book, scope)
     known = None if request is None else book.find(request)
     if known is None or not known.answered:
         publishing.require_free(session, path)

@@ -334,6 +334,16 @@ def read_number(cell: str, column: Mapping[str, Any] | None, **written: Any) -> 
     return None if column.get("values") and number not in column["values"] else number
 
 
+def read_plain_number(text: str | None) -> float | None:
+    """A cell of a text file that nobody described: what a program would take for a number, so also 1_000."""
+    cell = ("" if text is None else text).strip(" \t\n\v\f\r").removeprefix("+")
+    digits = "[0-9]+(_[0-9]+)*"
+    if not re.fullmatch(rf"-?({digits}([.]({digits})?)?|[.]{digits})([eE][+-]?{digits})?", cell):
+        return None
+    number = float(cell)
+    return None if math.isinf(number) else number
+
+
 def read_moment(cell: str, form: str | None = None) -> str | None:
     """A moment as year, month, day, hour, minute, second; without a form only what is written in that order already."""
     if form is None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import posixpath
 import zipfile
+from contextlib import closing
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 from xml.parsers import expat
@@ -17,7 +18,7 @@ from tinct.errors import FileError
 from tinct.sources.excel_values import NUMBER, Value, kind_of_format, moment_of, number_of, text_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Generator, Iterator, Sequence
     from pathlib import Path
 
 _BLOCK = 2**18
@@ -46,9 +47,17 @@ class Workbook:
     def __init__(self, path: Path) -> None:
         self._path = path
         self._archive = zipfile.ZipFile(path)
+        try:
+            self._look()
+        except BaseException:
+            self.close()
+            raise
+
+    def _look(self) -> None:
+        """Find the sheets."""
         self._parts = {info.filename.replace("\\", "/").lower(): info for info in self._archive.infolist()}
         if any(info.flag_bits & 1 for info in self._parts.values()):
-            raise FileError("this workbook is encrypted: save it without a password", path=path)
+            raise FileError("this workbook is encrypted: save it without a password", path=self._path)
         self._main = self._target("", "/officeDocument")[0]
         elements = list(self._elements(self._main))
         self._since_1904 = any(
@@ -66,13 +75,18 @@ class Workbook:
         """Let go of the file."""
         self._archive.close()
 
-    def rows(self, sheet: SheetPart) -> Iterator[dict[int, Value]]:
+    def rows(self, sheet: SheetPart) -> Generator[dict[int, Value], None, None]:
         """The cells of each row by their columns, blank ones left out, in the order of the file."""
-        part = self._part(sheet.part, MAX_SHEET)
-        reader = _Rows(_Strings(self._strings()), self._kinds(), self._since_1904)
-        for block in self._blocks(part):
-            reader.feed(block)
-            yield from reader.taken()
+        with closing(self._strings()) as strings:
+            reader = _Rows(_Strings(strings), self._kinds(), self._since_1904)
+            yield from self._read(sheet.part, MAX_SHEET, reader)
+
+    def _read(self, name: str, limit: int, reader: _Texts) -> Generator[Any, None, None]:
+        """What a reader makes of a part."""
+        with self._archive.open(self._part(name, limit)) as file:  # no more bytes than the archive says there are
+            while block := file.read(_BLOCK):
+                reader.feed(block)
+                yield from reader.taken()
         reader.feed(b"", last=True)
         yield from reader.taken()
 
@@ -93,17 +107,10 @@ class Workbook:
                 kinds.append(kind_of_format(int(number) if number.isdecimal() else 0, codes.get(number)))
         return kinds
 
-    def _strings(self) -> Iterator[str | None]:
+    def _strings(self) -> Generator[str | None, None, None]:
         """The texts that cells refer to by their places."""
-        found = self._target(self._main, "/sharedStrings")
-        if not found:
-            return
-        reader = _Texts()
-        for block in self._blocks(self._part(found[0], MAX_STRINGS)):
-            reader.feed(block)
-            yield from reader.taken()
-        reader.feed(b"", last=True)
-        yield from reader.taken()
+        for name in self._target(self._main, "/sharedStrings"):
+            yield from self._read(name, MAX_STRINGS, _Texts())
 
     def _target(self, part: str, kind: str) -> list[str]:
         return [place for _, place in self._relations(part, kind)]
@@ -124,11 +131,6 @@ class Workbook:
             )
         return part
 
-    def _blocks(self, part: zipfile.ZipInfo) -> Iterator[bytes]:
-        with self._archive.open(part) as file:  # gives no more bytes than the archive says that there are
-            while block := file.read(_BLOCK):
-                yield block
-
     def _elements(self, name: str) -> Iterator[tuple[str, dict[str, str]]]:
         """The names and attributes of all elements of a small part, in order; nothing if there is no such part."""
         if name.lower() not in self._parts:
@@ -136,9 +138,7 @@ class Workbook:
         listed: list[tuple[str, dict[str, str]]] = []
         parser = _parser()
         parser.StartElementHandler = lambda name, attributes: listed.append((name.rpartition(" ")[2], attributes))
-        for block in self._blocks(self._part(name, _MAX_PART)):
-            parser.Parse(block, False)
-        parser.Parse(b"", True)
+        parser.Parse(self._archive.read(self._part(name, _MAX_PART)), True)
         return iter(listed)
 
 

@@ -44,7 +44,8 @@ def open_workbook(files: DataFiles, known: Collection[str] = ()) -> Source:
         shown = [each for each in workbook.sheets if files.table is not None or each.is_shown]
         name = chosen_table([each.name for each in shown], files, "sheet", first=True)
         sheet = next(each for each in shown if each.name == name)
-        row = _sound(path, lambda: next(filter(None, workbook.rows(sheet)), {}))
+        with closing(workbook.rows(sheet)) as rows:
+            row = _sound(path, lambda: next(filter(None, rows), {}))
     names = _names(row, path, known)
     columns = [Column(each, f"c{at}", CELL) for at, each in enumerate(names)]
     private = Private()
@@ -71,8 +72,8 @@ def _batches(path: Path, sheet: SheetPart, used: list[Column], width: int, schem
     arrow = pyarrow()
     places = [int(column.identifier[1:]) for column in used]
     writers = [cell_text(column) for column in used]
-    with closing(_sound(path, lambda: Workbook(path))) as workbook:
-        rows = (row for row in workbook.rows(sheet) if any(at < width for at in row))
+    with closing(_sound(path, lambda: Workbook(path))) as workbook, closing(workbook.rows(sheet)) as every:
+        rows = (row for row in every if any(at < width for at in row))
         _sound(path, lambda: next(rows, None))  # the names
         while found := _sound(path, lambda: list(islice(rows, _BATCH))):
             arrays = [

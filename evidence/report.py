@@ -125,7 +125,7 @@ def _numbers(part: str, found: dict[str, Any]) -> tuple[str, str]:
     if part == "neighbours":
         controls = found["controls"].values()
         noticed = sum(after is not None for after in controls)
-        done = f"{found['pairs']:,} pairs of neighbouring data sets, {len(controls)} mends taken out"
+        done = f"{found['pairs']:,} pairs of neighbouring data sets, {len(controls)} fixes taken out"
         return done, f"{found['faults']} pairs told apart; {noticed} of {len(controls)} noticed"
     if part == "accounting":
         return (
@@ -213,7 +213,7 @@ def _neighbours(found: dict[str, Any]) -> list[str]:
             for trait, values in found["counts"].items()
         ),
         "",
-        "As a control, mends were taken out of a copy of the library:",
+        "As a control, fixes were taken out of a copy of the library:",
         "",
         "| taken out | noticed after |",
         "| --- | ---: |",

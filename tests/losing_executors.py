@@ -10,9 +10,10 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 
-from tinct import DatasetGraph, Privacy, extend, local, spark
+from tinct import DatasetGraph, EdgePrivacy, Privacy, balanced, extend, local, spark
 
 PEOPLE, LENGTH = 4000, 4
+GRAPH = DatasetGraph([(v, v + 1) for v in range(2 * LENGTH - 1)], {v: v < LENGTH for v in range(2 * LENGTH)})
 QUICK = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"  # small jobs start sooner
 
 
@@ -80,19 +81,38 @@ def reports(session, folder):
 def extension(session, folder):
     """With a checkpoint directory, the rounds go on from the last one; the values are those of one machine."""
     session.sparkContext.setCheckpointDir(str(folder / "checkpoints"))
-    graph = DatasetGraph([(v, v + 1) for v in range(2 * LENGTH - 1)], {v: v < LENGTH for v in range(2 * LENGTH)})
     killed = []
+    vertices, edges = spark.to_frames(session, GRAPH)
+    fixed = {LENGTH - 1: 0.6, LENGTH: 0.4}
+    kill = killer(session, killed)
+    found = spark.extend(vertices, edges, Privacy(1), fixed, outputs=("True", "False"), progress=kill)
+    assert killed
+    same(found, extend(GRAPH, Privacy(1), fixed))
+
+
+def fair_optimum(session, folder):  # one signature for all jobs
+    """The same for bounds from both sides, with a budget for every edge; the checkpoint directory is still there."""
+    killed = []
+    budgets = EdgePrivacy(np.linspace(0.5, 2, len(GRAPH.edges)), 0.01)
+    vertices, edges = spark.to_frames(session, GRAPH, budgets)
+    found = spark.balanced(vertices, edges, outputs=("True", "False"), progress=killer(session, killed))
+    assert killed
+    same(found, balanced(GRAPH, budgets))
+
+
+def killer(session, killed):
+    """Kills an executor after the first round."""
 
     def kill(done):
         if done.number == 1:
             killed.append(executors(session)[0])
             os.kill(killed[0], signal.SIGKILL)
 
-    vertices, edges = spark.to_frames(session, graph)
-    fixed = {LENGTH - 1: 0.6, LENGTH: 0.4}
-    found = spark.extend(vertices, edges, Privacy(1), fixed, outputs=("True", "False"), progress=kill)
-    assert killed
-    expected = extend(graph, Privacy(1), fixed)
+    return kill
+
+
+def same(found, expected):
+    """The values are those of one machine."""
     for row in found.table.collect():
         np.testing.assert_allclose([row.first, row.second], expected.row(row.vertex), rtol=1e-12)
 
@@ -112,10 +132,10 @@ def _is_child(pid, java):
 
 
 def main(folder):
-    """Run both; say what was done."""
+    """Run all; say what was done."""
     session = cluster()
     session.sparkContext.setLogLevel("OFF")
-    for job in (reports, extension):
+    for job in (reports, extension, fair_optimum):
         job(session, folder)
         print(job.__name__)
     session.stop()

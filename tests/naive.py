@@ -187,6 +187,43 @@ def fair(
     return [first[v] for v in range(n)]
 
 
+def fair_by_bounds(
+    n: int, edges: Sequence[Edge], steps: Sequence[Step], codes: Sequence[int], balances: Sequence[Any]
+) -> tuple[list[Any], int]:
+    """The truths of the fair optimum by bounds from both sides, and how often these were taken.
+
+    For open vertices, an open boundary edge allows at least its balance, and at most what the lower bound on its other
+    end leaves. Where both bounds, carried along all paths of one colour, are the same, that is the truth.
+    """
+    truth: dict[int, Any] = {}
+    taken = 0
+    while len(truth) < n:
+        taken += 1
+        low = [truth.get(v, 1) for v in range(n)]
+        high = list(low)
+        for bounds, other in ((low, None), (high, low)):
+            for (u, w), step, balance in zip(edges, steps, balances, strict=True):
+                for here, there in ((u, w), (w, u)):
+                    if there in truth or codes[here] == codes[there]:
+                        continue
+                    if here in truth:
+                        bound = step(1 - truth[here])
+                    else:
+                        bound = balance if other is None else max(balance, step(1 - other[here]))
+                    bounds[there] = min(bounds[there], bound)
+            changed = True
+            while changed:
+                changed = False
+                for (u, w), step in zip(edges, steps, strict=True):
+                    for here, there in ((u, w), (w, u)):
+                        if there not in truth and codes[here] == codes[there] and step(bounds[here]) < bounds[there]:
+                            bounds[there], changed = step(bounds[here]), True
+        met = {v: low[v] for v in range(n) if v not in truth and low[v] == high[v]}
+        assert met, "the bounds on some vertex always meet"
+        truth |= met
+    return [truth[v] for v in range(n)], taken
+
+
 def room_above(
     n: int,
     edges: Sequence[Edge],

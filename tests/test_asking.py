@@ -447,7 +447,7 @@ def test_no_word_is_part_of_a_request(tmp_path, monkeypatch):
     """Every sentence that describes the request rewritten, the accuracy too: the free retry is still free."""
     book = Ledger(tmp_path / "budget.db", epsilon=1)
     first = ask(frame(), "majority(support)", 1, ledger=book, request="r")
-    monkeypatch.setattr("tinct.questions.persons._ROW", "something else")
+    monkeypatch.setattr("tinct.questions.persons.EACH_ROW", "something else")
     monkeypatch.setattr("tinct.asking._ask._MISSING", "something else")
     monkeypatch.setattr("tinct.questions.positions._OF_ROWS", {"add-remove": "else", "replace": "else"})
     monkeypatch.setattr("tinct.asking.designs.YesNoDesign.method", property(lambda _: "another method"))
@@ -528,9 +528,9 @@ def test_personal_budgets_refuse_what_is_too_large():
         ({"epsilon": 1, "by": "ward", "neighbors": "replace"}, "add-remove"),
         ({"epsilon": 1, "by": "ward", "groups": []}, "groups must be"),
         ({"epsilon": 1, "by": "ward", "groups": ["a", "a"]}, "groups must be"),
-        ({"epsilon": 1, "by": "ward", "groups": ["a"] * 100_001}, "1 to 100,000 different"),
+        ({"epsilon": 1, "by": "ward", "groups": ["a"] * 100_001}, "between 1 and 100,000"),
         ({"epsilon": 1, "by": "ward", "groups": 7}, "groups must be"),
-        ({"epsilon": 1, "by": "ward", "groups": [["a"]]}, "a literal must be"),
+        ({"epsilon": 1, "by": "ward", "groups": [["a"]]}, "groups must be named by their text"),
         ({"epsilon": 1, "by": "ward", "groups": [1]}, "groups must be named by their text"),
         ({"epsilon": 1, "groups": ["a"]}, "groups needs by"),
         ({"epsilon": 1, "most_groups": 3}, "most_groups needs by"),

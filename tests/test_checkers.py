@@ -83,6 +83,7 @@ def _certificates():
             "ln 2", mode_mechanism(3, "ln 2", neighbors="replace", n=5, missing=False), n=5, rest=2
         ),
         "mode clipped": _mode("ln 9", clipped),
+        "mode by a linear program": _mode("1/2", mode_mechanism(3, "1/2", neighbors="replace", n=6), n=6),
         "coin": _mode("ln 2", mode_mechanism(3, "ln 2", neighbors="add-remove")),
         "coin of two": _mode("1/2", half, n=10**15, rest=0),
     }
@@ -277,6 +278,7 @@ def _damaged(rng, text):
 MODES = [
     (2, "ln 2", 0, True), (2, "1/3", 7, True), (2, "1/3", 7, False), (3, "ln 2", 4, True), (3, "1", 30, False),
     (4, "0.5", 3, True), (4, "2", None, True), (3, "3", None, False), (7, "3/2", 5, True), (12, "1", 3, False),
+    (3, "1/2", 9, True), (12, "0.3", 12, True), (12, "0.3", 12, False), (20, "1/2", 8, True),
 ]  # fmt: skip
 
 

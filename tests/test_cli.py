@@ -46,6 +46,59 @@ def test_design_table_names_every_answer_and_the_check():
         assert part in shown
 
 
+def test_design_says_in_which_sense_its_result_is_optimal(tmp_path):
+    """The heading and the claim: fair optimum, with a lean, with given values, for given values, by a program."""
+    some, all_edges = tmp_path / "some.csv", tmp_path / "all.csv"
+    some.write_text("vertex,probability\n0,0.6\n")
+    all_edges.write_text("vertex,probability\n2,0.6\n")
+    for options, name in (
+        ((), "fair optimum"),
+        (("--lean", "yes=0.7"), "fair optimum with a lean"),
+        (("--fix", some), "fair optimum with given values"),
+        (("--fix", some, "--lean", "0.7"), "fair optimum with given values"),
+        (("--fix", all_edges), "optimum for the given values"),
+        (("--truth", "0.6,0.6"), "optimum for these boundary truths"),
+        (("--maximize", "truth"), "best by linear program"),
+    ):
+        line = ("design", "majority:5", "-e", "1", *options)
+        assert json.loads(tinct(*line, "--json").stdout)["claim"].startswith(f"{name}: no private mechanism")
+    shown = tinct(*line[:4], "--lean", "yes=0.7").stdout
+    assert shown.startswith("Fair optimum with a lean for 6 datasets")
+    assert "Claim: no private mechanism is right at least as often on every dataset and more" in shown
+    votes = json.loads(tinct("design", "votes:4,3", "-e", "1", "--json").stdout)
+    assert votes["claim"].startswith("optimum for the given rows: no private mechanism with the given rows")
+
+
+def test_a_lean_names_the_answer_it_favours():
+    """yes=0.8 is the truth where yes is just true; a bare number is for the first answer, which is no here."""
+    truths = {}
+    for lean in ("yes=0.8", "no=0.8", "0.8"):
+        result = json.loads(tinct("design", "majority:5", "-e", "ln 2", "--lean", lean, "--json").stdout)
+        truths[lean] = {line["color"]: line["truth"][0] for line in result["by_distance"] if line["distance"] == 0}
+    assert truths["yes=0.8"] == pytest.approx({"yes": 0.8, "no": 0.4})
+    assert truths["no=0.8"] == truths["0.8"] == pytest.approx({"yes": 0.4, "no": 0.8})
+    assert "0.8" in tinct("design", "majority:5", "-e", "ln 2", "--lean", "yes=0.8", "--at", "3").stdout
+
+
+def test_a_gaussian_design_is_certified_at_an_epsilon(tmp_path):
+    """Without one the error names the option; the certificate states that ε and the least δ of the table there."""
+    path = tmp_path / "gaussian.json"
+    line = ("design", "majority:5", "--mu", "1", "--lean", "yes=0.7", "--certificate", path)
+    assert "say --at-epsilon 1, or another" in tinct(*line, status=2).stderr
+    tinct(*line, "--at-epsilon", "1/2")
+    budgets = json.loads(tinct("verify", path, "--json").stdout)["budgets"]
+    assert [budget["epsilon"] for budget in budgets] == ["1/2"]
+    assert "--at-epsilon cannot be combined" in tinct(*line[:4], "--at-epsilon", "1", status=2).stderr
+
+
+def test_values_that_cannot_be_kept_are_refused_with_the_path(tmp_path):
+    fix = tmp_path / "fix.csv"
+    fix.write_text("vertex,probability\n0,0.01\n4,0.9\n")
+    error = tinct("design", "majority:7", "-e", "0.5", "--fix", fix, status=2).stderr
+    assert "no private extension: vertex 0 is fixed at 0.99 for 'yes', but 4 (0.1, 4 edges away" in error
+    assert "along 4 – 3 – 2 – 1 – 0) allows at most" in error
+
+
 def test_verify_names_what_1_minus_p_has_lost_and_reads_smaller_entries(tmp_path):
     """A column computed as 1 − p is refused with a word about it; with --smaller the larger one may be left out."""
     table = tmp_path / "table.csv"
@@ -146,6 +199,14 @@ def test_gaussian_and_profile(tmp_path):
         (["ask", "x.csv", "majority(x)", "-e", "1", "-o", "folder"], "--output is for --engine spark"),
         (["verify", "missing.json"], "no such file"),
         (["verify", "table.csv"], "a table needs its graph"),
+        (["design", "majority:5", "-e", "1", "--lean", "perhaps=0.8"], "--lean must name one of no, yes"),
+        (["design", "majority:5", "-e", "1", "--lean", "high"], "--lean must be a probability such as 0.8 or yes=0.8"),
+        (["design", "majority:5", "-e", "1", "--lean", "1.5"], "--lean must be a number in [0, 1]"),
+        (["design", "majority:5", "-e", "1", "--lean", "nan"], "--lean must be a number in [0, 1]"),
+        (["design", "majority:5", "-e", "1", "-d", "0.4", "--lean", "0.3"], "--lean must be at least 0.4"),
+        (["design", "majority:5", "-e", "1", "--lean", "0.7", "--truth", "0.5,0.5"], "--truth cannot be combined"),
+        (["design", "majority:5", "-e", "1", "--lean", "0.7", "--maximize", "truth"], "--maximize cannot be combined"),
+        (["design", "votes:4,3", "-e", "1", "--lean", "0.7"], "--lean cannot be combined with orders"),
         (["verify", "m.json", "--profile", "a,b"], "--profile must be numbers"),
         (["local", "design", "-e", "1", "--p0", "0.5,0.5"], "--p0 needs --p1"),
         (["local", "design", "-e", "1", "--p0", "1/0,1/2", "--p1", "1/2,1/2"], "--p0 must be numbers"),
@@ -342,6 +403,32 @@ def test_design_with_orders_prints_a_line_for_each_order_and_distance(tmp_path):
         assert line["probabilities"][line["order"][0]] == max(line["probabilities"].values())
     assert tinct("verify", target).stdout.startswith("private")
     assert "█" in tinct("design", "votes:6,3", "-e", "1", "--boundary", "best").stdout
+
+
+def test_design_with_orders_says_what_one_row_for_each_order_costs():
+    """A note for people and a field for scripts, where it costs much; none where it does not, or with --maximize."""
+    result = json.loads(tinct("design", "votes:6,3", "-e", "1", "--json").stdout)
+    best = json.loads(tinct("design", "votes:6,3", "-e", "1", "--maximize", "truth", "--json").stdout)
+    assert result["costly_rows"]["best"] == pytest.approx(best["value"] / best["datasets"], abs=1e-9)
+    assert result["costly_rows"]["mean"] < result["costly_rows"]["best"] - 0.05
+    assert "costly_rows" not in best
+    done = tinct("design", "votes:6,3", "-e", "1")
+    assert "Note: with one row for each order" in done.stdout
+    assert "--maximize truth" in " ".join(done.stdout.split())
+    assert done.stderr == ""
+    assert "Note" not in tinct("design", "votes:12,2", "-e", "1").stdout
+
+
+def test_one_row_with_orders_is_that_of_the_whole():
+    """--at with orders, balanced and best boundary rows: the row that the whole table has at that distance."""
+    for boundary in ("balanced", "best"):
+        options = ("design", "votes:6,3", "-e", "1", "--boundary", boundary, "--json")
+        row = json.loads(tinct(*options, "--at", "[4, 2, 0]").stdout)["probabilities"]
+        assert sum(row.values()) == pytest.approx(1, abs=1e-12)
+        lines = json.loads(tinct(*options).stdout)["by_order"]
+        assert any(line["order"] == ["a", "b", "c"] and line["probabilities"] == pytest.approx(row) for line in lines)
+    wrong = ("design", "votes:6,3", "-e", "1", "--at", "[4, 2, 0]")
+    assert "--truth cannot be combined" in tinct(*wrong, "--truth", "0.5,0.5", status=2).stderr
 
 
 def test_design_with_orders_from_given_rows(tmp_path):

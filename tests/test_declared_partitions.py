@@ -98,7 +98,8 @@ def test_an_answer_from_before_the_declaration_is_still_there(data, tmp_path):
     first = ask(data, QUESTION, **asked)
     ledger.add_partition("ward", "everybody is registered in one ward")
     again = ask(data, QUESTION, **asked)
-    assert again.repeated and again.value == first.value
+    assert again.repeated
+    assert again.value == first.value
     assert spent(ledger) == 0.4
     with pytest.raises(ParameterError, match="already used"):
         ask(data, QUESTION, **(asked | {"groups": ["S"]}))

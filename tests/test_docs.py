@@ -231,6 +231,19 @@ def test_every_test_that_the_page_of_claims_names_exists() -> None:
     assert parts <= set(import_module("evidence.__main__").PARTS)
 
 
+def test_every_attack_names_tests_that_exist() -> None:
+    """Each of the nine sections, and each row of the smaller ones, says which test keeps the attack out."""
+    text = (DOCS / "security" / "attacks.md").read_text(encoding="utf-8")
+    *_, smaller = sections = re.split(r"^### \d\. ", text, flags=re.MULTILINE)[1:]
+    rows = [line for line in smaller.partition("\n## ")[0].splitlines() if line.startswith("| ")][2:]
+    assert len(sections) == 9
+    assert len(rows) > 5
+    for part in [*sections, *rows]:
+        named = re.findall(r"`tests/(\w+)\.py::(\w+)`", part)
+        assert named, part
+        assert sorted(set(named) - known_tests()) == []
+
+
 def test_every_test_that_a_proof_or_a_decision_names_exists() -> None:
     """A proof says which tests execute it; a test that was renamed must be renamed there."""
     names = {name for _, name in known_tests()} | {file for file, _ in known_tests()}

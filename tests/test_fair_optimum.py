@@ -158,6 +158,28 @@ def test_hubs_long_paths_and_extreme_budgets(family, budgets):
     assert tried > 16
 
 
+def test_offers_across_steep_edges_are_not_below_the_balance():
+    """U(1 − t) = e^ε(1 − t) + δ loses all digits next to the balance of ε = 100: it must not undo what was settled."""
+    rng = np.random.default_rng(27)
+    graph = DatasetGraph([(v, v + 1) for v in range(4)], dict(enumerate("abbba")))
+    for _ in range(200):
+        budgets = EdgePrivacy([100.0, 40.0, 1.0, 100.0], [0.0, 0.0, 0.0, 0.2 * rng.random()])
+        mechanism = balanced(graph, budgets)
+        assert verify(mechanism, graph, budgets).private
+        plain = fair_optimum._PlainSearch(
+            graph,
+            fair_optimum._steps(Budget(graph, budgets), "odds"),
+            fair_optimum._levels(graph, Budget(graph, budgets), fair_optimum.EVEN, "odds"),
+            fair_optimum.EVEN,
+        ).settle()
+        assert mechanism.table == pytest.approx(fair_optimum._table(plain, graph.coloring.codes, "odds"), rel=1e-9)
+        kept = {0: tuple(mechanism.row(0).tolist())}
+        assert verify(balanced(graph, budgets, fixed=kept), graph, budgets).private
+        assert balanced(
+            graph, dict(zip(graph.edges, map(Privacy, budgets.epsilon, budgets.delta), strict=True)), at=4
+        ) == (pytest.approx(mechanism.row(4), rel=1e-9))
+
+
 def _exact_steps(case: Case, slack: Fraction) -> list[Any]:
     """U of every edge with a little more than its budget, or a little less; never less than a."""
     steps = []
@@ -229,6 +251,27 @@ def _by_rounds(graph: DatasetGraph, budget: Budget, version) -> np.ndarray:
         )  # fmt: skip
     assert found == 0
     return fair_optimum._table(keys, graph.coloring.codes, "odds")[:, 0]
+
+
+def test_bounds_from_both_sides_meet_at_the_fair_optimum():
+    """In exact fractions: whenever bounds are taken, those on some open vertices meet, and always at the optimum."""
+    rng = np.random.default_rng(26)
+    most = 0
+    for _ in range(150):
+        case = own_budgets(rng, 12)
+        zero = rng.random(len(case.edges)) < 0.2
+        growths = [Fraction(1) if none else Fraction(math.exp(e)) for none, e in zip(zero, case.epsilons, strict=True)]
+        deltas = [Fraction(delta) for delta in case.deltas]
+        steps = [
+            lambda a, growth=growth, delta=delta: naive.upper(a, growth, delta)
+            for growth, delta in zip(growths, deltas, strict=True)
+        ]
+        levels = [(growth + delta) / (growth + 1) for growth, delta in zip(growths, deltas, strict=True)]
+        truth, taken = naive.fair_by_bounds(case.n, case.edges, steps, case.codes, levels)
+        first = naive.fair(case.n, case.edges, steps, case.codes, levels)
+        assert truth == [p if code == 0 else 1 - p for p, code in zip(first, case.codes, strict=True)]
+        most = max(most, taken)
+    assert most > 2
 
 
 def test_one_budget_is_one_truth_on_the_boundary():
@@ -483,44 +526,6 @@ def test_leaning_and_gaussian_tables_are_certified():
         certified = exact.certify(balanced(case.graph, case.privacy, lean=0.6))
         assert exact.check(certified)
         assert certified.loss < 1e-9
-
-
-# how much work it is
-
-
-def test_rounds_give_up_for_a_heap_and_the_result_is_the_same():
-    """A path whose leaves hang on edges with a long reach: rounds would look at every leaf in every round."""
-    counts = []
-    for length in (200, 400, 800):
-        graph, privacy = _comb(length)
-        budget = Budget(graph, privacy)
-        gains, shifts = budget.search_parameters()
-        (least, shift), _ = budget.extremes()
-        work = np.zeros(1, np.int64)
-        limit = 24 * (len(graph) + len(graph.indices))
-        dense = budget.layout == 2
-        found = fair_search.fair_by_rounds(
-            graph.indptr, graph.indices, graph.coloring.codes, np.empty(len(graph)),
-            budget.classes if budget.layout == 1 else None, gains if dense else None, gains, shifts,
-            np.empty(0) if dense else fair_optimum._class_levels(budget, fair_optimum.EVEN), False, np.ones(2),
-            least, shift, limit, work,
-        )  # fmt: skip
-        counts.append(work[0] / (len(graph) + len(graph.indices)))
-        assert found in (0, fair_search.GAVE_UP)
-        assert_same(balanced(graph, privacy).table[:, 0], _by_heap(graph, budget, fair_search.fair_by_heap.plain))
-    assert max(counts) < 48  # of each vertex and edge, whatever the length
-
-
-def _comb(length: int) -> tuple[DatasetGraph, EdgePrivacy]:
-    """A path from the boundary, and at each of its vertices a leaf whose δ is just below the error there."""
-    path = [(v, v + 1) for v in range(length)]
-    leaves = [(v, length + v) for v in range(1, length + 1)]
-    colors = {v: "no" if v == 0 else "yes" for v in range(2 * length + 1)}
-    epsilon = 4.0 / length
-    spine = Privacy(epsilon)
-    errors = np.array([float(spine.walk(v - 1, *spine.balance)[1]) for v, _ in leaves])
-    deltas = np.concatenate([np.zeros(length), errors * (1 - 1e-9)])
-    return DatasetGraph(path + leaves, colors), EdgePrivacy(np.full(2 * length, epsilon), deltas)
 
 
 # what is refused

@@ -76,3 +76,75 @@ def test_names_of_before_still_work_and_say_so():
         assert tinct.rainbow.Comparison is tinct.rainbow.MechanismComparison
     with pytest.raises(AttributeError, match="no attribute"):
         tinct.rainbow.Nothing  # noqa: B018
+
+
+# What "optimal" means is said where it is printed: one of the claims of docs/guarantees.md#what-optimal-means,
+CLAIMS = re.compile(
+    r"fair optimum|optimum for (?:the|these) (?:given |boundary )?(?:values|truths|rows)|optimum for given values"
+    r"|optimum: no private mechanism"
+)
+# or words that were looked at one by one: they name the claim beside it, are about the very existence of an optimum, or
+# about local mechanisms, whose notes say for what, among which mechanisms and under which conditions they are optimal.
+LOOKED_AT = {
+    "cli/main.py": ("Provably optimal differential privacy: every result says in which sense",),
+    "cli/bench.py": ("optimal randomiser for 3,000 symbols",),
+    "cli/local.py": (
+        "Optimal randomiser",
+        "–: too large to compute, or the optimum is 0.",
+        "Optimal for: ",
+        "[/bold] of the optimum",
+        "[bold]Optimal cells[/bold] for ",
+        "Two cells are optimal up to",
+        "Randomized response on all ratios is not optimal",
+        " distinct ratios is optimal from",
+        "A named mechanism for --symbols, instead of the optimum",
+        "optimal",
+    ),
+    "cli/local_reports.py": ("tinct local test reports.csv --mechanism optimal.json",),
+    "local/_compare.py": ("optimal",),
+    "local/_optimal.py": ("optimal",),
+    "local/mechanisms/binary.py": (" (see regimes); never less than 1/(2(e^ε + 1)²) of the optimal KL",),
+    "plots/_utilities.py": ("share of the optimal utility", "optimal cells for ", "Share of the optimum"),
+    "rainbow/_optimum_exists.py": (
+        "give the rows of a boundary-hitting set: without them there is hardly ever an optimum",
+        "there is an optimum, but",
+    ),
+    "rainbow/below_envelope.py": (
+        "whether there is an optimum below it was not looked into",
+        "linear programs find an optimum, but",
+        "the envelope is private: it is the optimum",
+        "the envelope is not private, but there is an optimum below it",
+        "there are private mechanisms, but no optimum",
+    ),
+}
+
+
+def printed_texts(path: Path) -> list[str]:
+    """All texts of a module that are not docstrings and not names of the library."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    scopes = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
+    first = [node.body[0] for node in ast.walk(tree) if isinstance(node, scopes) and node.body]
+    docstrings = {id(each.value) for each in first if isinstance(each, ast.Expr)}
+    texts = [
+        node.value
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in docstrings
+    ]
+    names = set(tinct.__all__) | {"optimum_exists", "ProgramOptimum"}
+    return [text for text in texts if text not in names]
+
+
+def test_the_word_optimal_is_printed_with_its_claim_only():
+    """A new text with this word has to say which claim holds, or to be looked at and listed above."""
+    word = re.compile(r"(?<![\w.])optim(?:al|um)(?![\w(])", re.IGNORECASE)
+    loose, listed = [], set()
+    for path in ROOMS:
+        place = str(path.relative_to(HOME))
+        for text in filter(word.search, printed_texts(path)):
+            known = next((each for each in LOOKED_AT.get(place, ()) if text.startswith(each)), None)
+            listed.add((place, known))
+            if known is None and not CLAIMS.search(text):
+                loose.append((place, text))
+    assert loose == []
+    gone = [(place, each) for place, texts in LOOKED_AT.items() for each in texts if (place, each) not in listed]
+    assert gone == []  # what is no longer printed need not be listed

@@ -508,8 +508,7 @@ def exponential(s):
 )
 def test_mean_truths_of_the_theory(k, n, epsilon, ours, flips, exponent):
     """docs/theory.md §9a: water-filling, permute-and-flip and the exponential mechanism, to four digits."""
-    table = mode_mechanism(k, epsilon, neighbors="replace", n=n)
-    assert isinstance(table, ModeTable)
+    table = certified_table(histogram_margins(k, n), amount(epsilon))
     half = Fraction(math.exp(-epsilon / 2))
     by_state = cache(lambda counts: PermuteAndFlip(k, half).probabilities(counts))
     assert round(mean_truth(shares(table), n, k), 4) == ours
@@ -531,7 +530,7 @@ def test_nothing_dominates_water_filling(k, n, epsilon):
     """A linear program over all private rules that are as truthful everywhere finds none more so anywhere."""
     vertices = compositions(n, k)
     edges = [(u, v) for u in vertices for v in replacements(u)]
-    table = mode_mechanism(k, epsilon, neighbors="replace", n=n, missing=False)
+    table = certified_table(histogram_margins(k, n), amount(epsilon))
     floor = [truth_of(shares(table)(counts), counts) for counts in vertices]
     best = most_truthful(vertices, edges, epsilon, floor=[truth - SLACK for truth in floor])
     assert best == pytest.approx(sum(floor), abs=20 * SLACK * len(vertices))  # slack at one state helps its neighbours
@@ -543,14 +542,14 @@ def test_how_much_more_mean_truth_a_linear_program_finds(k, n, epsilon, mean):
     vertices = compositions(n, k)
     edges = [(u, v) for u in vertices for v in replacements(u)]
     best = most_truthful(vertices, edges, epsilon) / len(vertices)
-    ours = mean_truth(shares(mode_mechanism(k, epsilon, neighbors="replace", n=n)), n, k)
+    ours = mean_truth(shares(certified_table(histogram_margins(k, n), amount(epsilon))), n, k)
     assert round(best, 4) == mean
     assert -SLACK < best - ours < 1e-3
 
 
 def test_water_filling_beats_half_the_budget_everywhere():
     """At every histogram of 24 people the table is at least as truthful as permute-and-flip with half the budget."""
-    table = mode_mechanism(3, "0.5", neighbors="replace", n=24)
+    table = certified_table(histogram_margins(3, 24), amount("0.5"))
     flips = PermuteAndFlip(3, Fraction(math.exp(-0.25)))
     gains = [
         truth_of(shares(table)(counts), counts) - truth_of(flips.probabilities(counts), counts)
@@ -605,7 +604,7 @@ def test_a_histogram_table_with_missing_values_is_private(n):
 
 def test_weights_reach_the_bound():
     """The table gives nothing away: it is not private for an ε that is a billionth smaller."""
-    table = mode_mechanism(3, 1, neighbors="replace", n=12)
+    table = certified_table(histogram_margins(3, 12), amount(1))
     assert table.least_epsilon() == pytest.approx(1, abs=2e-9)
     with pytest.raises(NotPrivate):
         certify_rows(table.space, table.rows, table.total, table.q * Fraction(10**9 + 2, 10**9))
@@ -809,6 +808,9 @@ def test_truth_ends_at_the_ceiling_and_is_compared_with_what_others_run():
         (3, 0.001, None, PermuteAndFlip, "half of ε"),
         (3, 0, 5, PermuteAndFlip, "half of ε"),
         (3, "1e-300", None, PermuteAndFlip, "half of ε"),
+        (12, 0.3, 12, ModeTable, "linear program on the histograms of n = 12"),
+        (3, 0.5, 9, ModeTable, "linear program on the histograms of n = 9"),
+        (3, 1, 9, ModeTable, "water-filling on the histograms of n = 9: on average"),
         (12, 0.1, 16, PermuteAndFlip, "half of ε"),
         (1000, 1, 10**6, PermuteAndFlip, "half of ε"),
     ],

@@ -183,9 +183,9 @@ def careful():
 @pytest.mark.parametrize(
     ("options", "limit"),
     [
-        ({"epsilon": 1}, "ε = 0.1 with δ = 0"),
-        ({"epsilon": "0.100000000000000000000000000000000000001"}, "ε = 0.1 with δ = 0"),
-        ({"epsilon": 0.1}, "ε = 0.1 with δ = 0"),  # the float is more than a tenth
+        ({"epsilon": 1}, "ε = 0.1 and δ = 0"),
+        ({"epsilon": "0.100000000000000000000000000000000000001"}, "ε = 0.1 and δ = 0"),
+        ({"epsilon": 0.1}, "ε = 0.1 and δ = 0"),  # the float is more than a tenth
         ({"epsilon": "0.1", "delta": "1e-9"}, "δ = 0"),
         ({"epsilon": "0.1", "neighbors": "add-remove"}, "counts twice"),
         ({"epsilon": "0.1", "neighbors": "add-remove", "by": "name", "groups": ["1"]}, "counts twice"),

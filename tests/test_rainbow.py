@@ -40,7 +40,8 @@ from tinct import (
 from tinct._kernels import propagation
 from tinct.errors import CostlyRows
 from tinct.graphs import Budget, EdgeClasses
-from tinct.rainbow import optimum_of_rows, row_by_region
+from tinct.mechanism import claims
+from tinct.rainbow import below_envelope, optimum_of_rows, row_by_region
 from tinct.rainbow.envelope import envelope
 
 GOLDEN = json.loads((Path(__file__).parent / "golden.json").read_text())
@@ -241,6 +242,7 @@ def test_the_optimum_of_a_star_lies_below_the_envelope():
     np.testing.assert_allclose(mechanism.row(0), [float(p) for p in optimum], atol=1e-9, rtol=0)
     assert isinstance(mechanism, rainbow.ProgramOptimum)
     assert 0 <= mechanism.gap <= 1e-8
+    assert mechanism.claim == claims.rows_within(mechanism.gap)
     assert verify(mechanism, star, privacy).private
     assert rainbow.optimum_exists(star, privacy, fixed).case is rainbow.Case.LOWER
 
@@ -652,6 +654,19 @@ def test_size_is_said_where_programs_do_not_reach(monkeypatch):
         rainbow.extend(star, GaussianDP(0.4), fixed)
 
 
+def test_what_linear_programs_propose_is_checked_on_every_edge(monkeypatch):
+    """A table that is a little beyond the bounds is refused, whatever the program says of it."""
+    star, fixed = _star(np.array([7, 4, 4]) / 15)
+    assert rainbow.extend(star, Privacy("ln 3/2"), fixed)
+    beyond = np.array([1e-6, -1e-6, 0.0])
+    monkeypatch.setattr(below_envelope, "_private", lambda region, table: np.where(
+        np.isnan(region.rows), table + beyond, table))  # fmt: skip
+    with pytest.raises(NoOptimum, match="solver's table of it is not private enough"):
+        rainbow.extend(star, Privacy("ln 3/2"), fixed)
+    with pytest.raises(ParameterError, match="solver's table of it is not private enough"):
+        rainbow.optimum_exists(star, Privacy("ln 3/2"), fixed)
+
+
 def test_regions_are_decided_one_by_one():
     """Stars side by side, joined at their leaves: each has its own optimum, and one without any spoils the whole."""
     count = 12
@@ -665,11 +680,24 @@ def test_regions_are_decided_one_by_one():
     for star in range(count):
         np.testing.assert_allclose(mechanism.row((star, 0)), np.array([17, 14, 14]) / 45, atol=1e-9)
     _, impossible = _star(np.array([9, 4, 4]) / 17)
-    rows |= {(5, leaf): row for leaf, row in impossible.items()}
     with pytest.raises(NotExtendable):
-        rainbow.extend(chain, Privacy("ln 3/2", "0.01"), rows | {(4, 1): [0.1, 0.8, 0.1]})
-    with pytest.raises(NotExtendable):
-        rainbow.extend(chain, Privacy("ln 3/2"), rows)
+        rainbow.extend(chain, Privacy("ln 3/2"), rows | {(5, leaf): row for leaf, row in impossible.items()})
+
+
+def test_fixed_rows_next_to_each_other_must_be_close():
+    """Also where another edge is further beyond its bound, so that they are not the witness."""
+    edges, colors = [(0, 1), (1, 2), (2, 3), (3, 4)], dict.fromkeys(range(5), ABC)
+    path = DatasetGraph(edges, colors)
+    fixed = {0: [0.2, 0.4, 0.4], 1: [0.2, 0.3, 0.5], 2: [0.2, 0.4, 0.4]}
+    privacy = Privacy("ln 5/4")
+    rows = np.full((5, 3), np.nan)
+    for v, row in fixed.items():
+        rows[v] = row
+    table = np.array([*fixed.values(), [0.9, 0.05, 0.05], [0.9, 0.05, 0.05]])
+    found = below_envelope.decide(
+        path, Budget(path, privacy), rows, table, lexicographic=False, reach=below_envelope.Reach(10**4, 10**5)
+    )
+    assert found.case is rainbow.Case.INFEASIBLE
 
 
 # lexicographic optima
@@ -699,6 +727,7 @@ def test_a_lexicographic_optimum_is_found_where_none_dominates():
     privacy = Privacy("ln 2", "0.1")
     found = rainbow.optimum_exists(path, privacy, rows, order="lexicographic")
     assert (found.case, found.order) == (rainbow.Case.LOWER, "lexicographic")
+    assert found.mechanism.claim == claims.lexicographic_within(found.mechanism.gap)
     np.testing.assert_allclose(found.mechanism.row("v"), [0.1, 0.2, 0.2, 0.5], atol=1e-8)
     assert verify(found.mechanism, path, privacy).private
     other = Mechanism(path, [rows["x"], [0, 0.3, 0.3, 0.4], rows["y"]])

@@ -34,6 +34,7 @@ from tinct import (
     Privacy,
     TinctError,
     ask,
+    balanced,
     extend,
     graphs,
     local,
@@ -256,6 +257,77 @@ def test_one_budget_for_all_and_distances_equal_the_local_ones(session, tmp_path
         np.testing.assert_allclose([row.first, row.second], expected.row(row.vertex), rtol=RELATIVE)
     distances = {row.vertex: row.distance for row in spark.boundary_distance(vertices, links).collect()}
     assert [distances[v] for v in graph.vertices] == graph.boundary_distance().tolist()
+
+
+@pytest.mark.parametrize("lean", [None, 0.7, {"red": 0.6}])
+def test_the_fair_optimum_equals_the_local_one(session, lean):
+    """On random graphs with a budget for every edge, with and without a lean, to 1e-12 on both tails."""
+    rng = np.random.default_rng([5, 0 if lean is None else 1])
+    edges, codes, epsilons, deltas = [], [], [], []
+    for at in range(GRAPHS if lean is None else GRAPHS // 4):
+        case = strategies.random_case(rng, 14)
+        if at % 2:  # each edge its own
+            own = 0.05 + 2 * rng.random(len(case.edges)), 0.2 * rng.random(len(case.edges))
+            case = strategies.Case(case.n, case.edges, case.codes, *(each.tolist() for each in own))
+        start = len(codes)
+        edges += [(u + start, v + start) for u, v in case.edges]
+        codes, epsilons, deltas = codes + case.codes, epsilons + case.epsilons, deltas + case.deltas
+    start = len(codes)  # and a long way from the boundary, where errors are small
+    edges += [(start + v, start + v + 1) for v in range(10)]
+    codes, epsilons, deltas = [*codes, 0, *[1] * 10], [*epsilons, *[8.0] * 10], [*deltas, *[0.0] * 10]
+    whole = strategies.Case(len(codes), edges, codes, epsilons, deltas)
+    rounds = []
+    found = spark.balanced(
+        *graph_frames(session, whole), outputs=strategies.COLORS, lean=lean, disconnected=True, progress=rounds.append
+    )
+    expected = balanced(whole.graph, whole.privacy, lean=lean)
+    assert expected.error()[expected.error() > 0].min() < 1e-30
+    np.testing.assert_allclose(table_of(found, whole.n), expected.table, rtol=RELATIVE, atol=0)
+    assert found.claim == expected.claim
+    assert [each.number for each in rounds] == list(range(1, found.rounds + 1))
+    truth = {row.vertex: (row.truth, row.error) for row in found.truth().collect()}
+    assert all(truth[v] == tuple(table_of(found, whole.n)[v][:: 1 - 2 * code]) for v, code in enumerate(codes))
+
+
+def test_the_fair_optimum_of_one_budget_takes_bounds_once(session, tmp_path):
+    """Then bounds from below and above meet everywhere at once; text-named vertices, one privacy for all."""
+    side = 5
+    names = {(x, y): f"{x}-{y}" for x in range(side) for y in range(side)}
+    edges = [(names[x, y], names[other]) for x, y in names for other in ((x + 1, y), (x, y + 1)) if other in names]
+    graph = DatasetGraph(edges, {name: "in" if x + y < 4 else "out" for (x, y), name in names.items()})
+    found = spark.balanced(*spark.to_frames(session, graph), Privacy("ln 2", 0.01))
+    expected = balanced(graph, Privacy("ln 2", 0.01))
+    for row in found.table.collect():
+        np.testing.assert_allclose([row.first, row.second], expected.row(row.vertex), rtol=RELATIVE)
+    depth = int(graph.boundary_distance().max())
+    assert found.rounds == 2 * (depth + 1)
+
+
+def test_bad_arguments_of_balanced(session):
+    """Graphs, leans, pieces and rounds that do not fit are refused."""
+    vertices, edges = frame(session, **GOOD["vertices"]), frame(session, **GOOD["edges"])
+    lonely = frame(session, vertex=[1, 2, 3, 4, 5], color=["a", "a", "b", "b", "a"])
+    one_color = frame(session, vertex=[1, 2, 3, 4], color=["a"] * 4)
+    free = frame(session, source=[1, 2, 3], target=[2, 3, 4], epsilon=[1.0] * 3, delta=[0.5] * 3)
+    for call, message in (
+        (lambda: spark.balanced(vertices, edges.drop("epsilon", "delta")), "no column epsilon"),
+        (lambda: spark.balanced(vertices, edges, Privacy(1)), "given twice"),
+        (lambda: spark.balanced(vertices, edges, lean=1.0), "lean must be a probability between 0 and 1"),
+        (lambda: spark.balanced(vertices, edges, lean=float("nan")), "lean must be"),
+        (lambda: spark.balanced(vertices, edges, lean={"z": 0.5}), r"lean must be a truth for one of \('a', 'b'\)"),
+        (lambda: spark.balanced(vertices, free, lean=0.4), "neither certain nor impossible"),
+        (lambda: spark.balanced(lonely, edges), "no edge to the other color can be reached from 5.*disconnected=True"),
+        (lambda: spark.balanced(one_color, edges), "no edge to the other color can be reached from 1"),
+        (lambda: spark.balanced(vertices, edges, max_rounds=1), "after 1 rounds .* run tinct.balanced"),
+    ):
+        with pytest.raises(ParameterError, match=message):
+            call()
+    alone = {
+        row.vertex: (row.first, row.second) for row in spark.balanced(lonely, edges, disconnected=True).table.collect()
+    }
+    assert alone[5] == (1.0, 0.0)
+    certain = spark.balanced(one_color, edges, disconnected=True).truth().collect()
+    assert {row.truth for row in certain} == {1.0}
 
 
 def test_graphs_in_memory_become_frames_with_their_budgets(session):
@@ -1104,6 +1176,12 @@ def test_jobs_run_from_files_to_files(session, tmp_path):
     graph = DatasetGraph([(1, 2), (2, 3), (3, 4)], dict(zip(*GOOD["vertices"].values(), strict=True)))
     expected = extend(graph, Privacy(1), {2: 0.5})
     assert rows == pytest.approx({v: expected.probability(v, "a") for v in rows}, rel=RELATIVE)
+    fair = jobs.balanced_files(folder, f"{folder}/fair", lean={"b": 0.7})
+    rows = {row.vertex: row.first for row in session.read.parquet(fair.path).collect()}
+    leaning = balanced(graph, Privacy(1), lean={"b": 0.7})
+    assert rows == pytest.approx({v: leaning.probability(v, "a") for v in rows}, rel=RELATIVE)
+    with pytest.raises(FileError, match="exists already"):
+        jobs.balanced_files(folder, f"{folder}/fair")
     with pytest.raises(TinctError, match="there is no such path"):
         jobs.estimate_files(f"{folder}/nothing", mechanism)
     with pytest.raises(ParameterError, match="running already"):
@@ -1185,6 +1263,12 @@ def test_commands_run_on_spark(session, tmp_path):
     assert result["outputs"] == ["a", "b"]
     assert session.read.parquet(str(tmp_path / "table")).count() == 4
     assert "Pr[a], Pr[b]" in command(*extension, "-o", tmp_path / "again")
+    fair = ("design", tmp_path / "graph", *there)
+    assert command(*fair, "-o", tmp_path / "fair").startswith("Fair optimum: no private mechanism is right at least")
+    leaning = json.loads(command(*fair, "--lean", "b=0.7", "-o", tmp_path / "lean", "--json"))
+    assert leaning["claim"].startswith("fair optimum with a lean: ")
+    rows = {row.vertex: row.second for row in session.read.parquet(str(tmp_path / "lean")).collect()}
+    assert rows[3] == pytest.approx(0.7)
 
 
 @pytest.mark.parametrize(
@@ -1193,7 +1277,9 @@ def test_commands_run_on_spark(session, tmp_path):
         (["design", "graph", "--fix", "f", "-o", "t", "--mu", "1"], "--mu cannot be combined"),
         (["design", "graph", "--fix", "f", "-o", "t", "--truth", "0.8,0.5"], "--truth cannot be combined"),
         (["design", "graph", "--fix", "f", "-o", "t", "--delta", "0.1"], "--delta needs --epsilon"),
-        (["design", "graph", "-o", "t"], "extends --fix"),
+        (["design", "graph"], "writes one --output"),
+        (["design", "graph", "--fix", "f", "-o", "t", "--lean", "0.7"], "--lean cannot be combined"),
+        (["design", "graph", "-o", "t", "--lean", "high"], "--lean must be a probability"),
         (["ask", "rows.csv", "majority(x)", "-e", "1"], "Spark reads Parquet"),
         (["ask", "rows", "majority(x)", "-e", "1", "-o", "t"], "--output is for --engine spark with --by"),
         (["ask", "rows", "majority(x)", "-e", "1", "-o", "t", "--by", "w", "--neighbors", "replace"], "add-remove"),
@@ -1206,11 +1292,11 @@ def test_commands_on_spark_pass_over_nothing(session, arguments, said):
 
 
 def test_a_lost_executor_costs_time_only(tmp_path):
-    """On a cluster of two executors, one is killed after it drew and one in the middle of a fix-point."""
+    """On a cluster of two executors, one is killed after it drew, and one in the middle of each fix-point."""
     script = Path(__file__).with_name("losing_executors.py")
     done = subprocess.run([sys.executable, script, tmp_path], capture_output=True, text=True, timeout=600, check=False)
     assert done.returncode == 0, done.stderr[-3000:]
-    assert done.stdout.split() == ["reports", "extension"]
+    assert done.stdout.split() == ["reports", "extension", "fair_optimum"]
 
 
 def test_duckdb_is_the_reference():

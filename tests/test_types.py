@@ -45,6 +45,7 @@ extend(graph, EdgePrivacy([0.5, 1.0, 2.0]), np.array([0.3, np.nan, np.nan, 0.1])
 balanced(graph, {(1, 2): Privacy(1), (2, 3): GaussianDP(1), (3, 4): Privacy(1)})
 cube = graphs.hypercube(2, lambda bits: sum(bits) == 2)
 reveal_type(rainbow.extend(graph, privacy, {("red", "blue"): [0.5, 0.5]}))  # N: Mechanism
+reveal_type(rainbow.extend(huge, lambda u, v: Privacy(1), lambda v: None, at=1))  # N: numpy.ndarray
 reveal_type(exact.balanced(graph, privacy))  # N: Certified
 reveal_type(exact.extend(graph, privacy, {1: "0.3", 4: Fraction(1, 10)}))  # N: Certified
 balanced(cube, personalized(cube, [0.5, Privacy(2)])).probability((0, 0), True)

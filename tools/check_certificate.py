@@ -412,11 +412,24 @@ def check(path):
     return check_mode(doc) if doc["schema"].startswith("tinct/mode-") else check_table(doc)
 
 
+USAGE = """usage: python check_certificate.py FILE
+
+Check a certificate that tinct has written (.json), without tinct. It prints PRIVATE and what is guaranteed, and
+exits with 0; or REFUSED and the reason, and exits with 1."""
+
+
 if __name__ == "__main__":
+    if sys.argv[1:] in (["-h"], ["--help"]):
+        print(USAGE)
+        sys.exit(0)
     if len(sys.argv) != 2:
-        print("usage: python check_certificate.py FILE", file=sys.stderr)
+        print(USAGE, file=sys.stderr)
         sys.exit(2)
     try:
         print(check(sys.argv[1]))
-    except (ArithmeticError, AttributeError, LookupError, OSError, RecursionError, TypeError, ValueError) as error:
+    except FileNotFoundError:
+        fail("there is no such file")
+    except OSError as error:
+        fail(f"the file cannot be read ({error.strerror})")
+    except (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError) as error:
         fail(f"not a certificate ({type(error).__name__})")

@@ -104,9 +104,9 @@ def control(draws: int) -> tuple[Fit, float]:
     return fit(counts, list(tilted / tilted.sum(axis=1, keepdims=True))), error
 
 
-def _modes(neighbors: str, n: int | None, draws: int) -> Fit:
+def _modes(neighbors: str, n: int | None, draws: int, epsilon: str = "1") -> Fit:
     """Answers to a mode question, for several histograms, against its weights."""
-    made = design(mode("c", ["a", "b", "c"]), Privacy(1), neighbors, n)
+    made = design(mode("c", ["a", "b", "c"]), Privacy(epsilon), neighbors, n)
     histograms = [(4, 1, 1), (2, 2, 2), (3, 3, 0), (0, 1, 5)]
     weigh: Callable[[Any], Any] = getattr(made.mechanism, "probabilities", None) or made.mechanism.row  # type: ignore[attr-defined]
     counts, chances = [], []
@@ -161,6 +161,7 @@ PATHS: dict[str, Callable[[int], Fit]] = {
     ),
     "majority by margin, one at a time": _questions,
     "mode, n public, one at a time": lambda n: _modes("replace", 6, n),
+    "mode, n public, by linear program": lambda n: _modes("replace", 6, n, "0.5"),
     "mode, n secret, coin by coin": lambda n: _modes("add-remove", None, n),
     "privatize, randomized response": lambda n: privatized(local.randomized_response(5, "ln 3"), n),
     "privatize, optimal cells": lambda n: privatized(local.optimal(_P0, _P1, 1), n),

@@ -42,6 +42,20 @@ MUTANTS = (
         "(0, Fraction(0))",
         _LEDGER,
     ),
+    Mutant(
+        "declared groups are taken as they are",
+        "Groups.of",
+        "group_names(groups)",
+        "tuple(groups)",
+        ("test_before_the_charge.py::test_spark_too_refuses_names_of_groups_before_the_charge",),
+    ),
+    Mutant(
+        "the groups are not checked before the charge",
+        "Source.check",
+        "_plan(what, where, unit, by, groups)",
+        "_plan(what, where, unit, by, None)",
+        ("test_before_the_charge.py::test_names_of_groups_are_checked_before_a_row_is_counted",),
+    ),
     Mutant("an answer costs half", "granted", "ready.cost[0]", "float(ready.cost[0]) / 2", _LEDGER),
     Mutant("δ is not charged", "granted", "ready.cost[1]", "0", ("test_mutants.py::test_delta_is_charged_too",)),
     Mutant(
@@ -97,8 +111,8 @@ MUTANTS = (
     Mutant(
         "add-remove costs the same on a replace budget",
         "Protection.cost_of",
-        "2 * epsilon, delta",
-        "epsilon, delta",
+        "2 * cost[0], cost[1]",
+        "cost",
         ("test_protection.py::test_the_worst_pair_over_mixed_charges_stays_within_the_budget",),
     ),
     Mutant(

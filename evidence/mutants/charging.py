@@ -6,6 +6,10 @@ from evidence.mutants import Mutant
 
 _TENTHS = ("test_ledger.py::test_ten_tenths_fill_one_exactly",)
 _CHANGE = ("test_ledger.py::test_any_change_under_the_same_id_is_refused",)
+_FILES = (
+    "test_ledger_files.py::test_what_was_drawn_and_not_stored_is_read_by_nobody",
+    "test_ledger_files.py::test_files_that_we_cannot_close_are_refused_before_the_charge",
+)
 _GROUPS = (
     "test_ledger.py::test_groups_of_a_partition_count_as_their_maximum",
     "test_ledger.py::test_a_group_may_spend_what_others_have_left",
@@ -315,5 +319,27 @@ MUTANTS = (
         "Fraction(text)",
         "Fraction(float(text))",
         _TENTHS,
+    ),
+    Mutant("a ledger can be read by everybody", "ledger.private_files", "0o600", "0o644", _FILES),
+    Mutant(
+        "files that others can read are no reason to refuse",
+        "SqliteStore._require_private",
+        "private_files.whats_open(self._path)",
+        '""',
+        _FILES,
+    ),
+    Mutant(
+        "a log that others have opened goes on",
+        "SqliteStore._close_to_readers",
+        "private_files.has_open_log(self._path)",
+        "os.chmod(f'{self._path}-wal', 0o600)",
+        ("test_ledger_files.py::test_a_log_that_others_have_opened_is_replaced_before_a_charge",),
+    ),
+    Mutant(
+        "the ledger is opened to look at it",
+        "SqliteStore._require_file",
+        "stat.S_ISDIR(state.st_mode)",
+        'open(self._path, "rb").close() or stat.S_ISDIR(state.st_mode)',
+        ("test_ledger_files.py::test_to_look_at_a_ledger_ends_no_lock_of_another_thread",),
     ),
 )

@@ -187,4 +187,11 @@ MUTANTS = (
         "below(last)",
         ("test_modes.py::test_sampler_over_every_draw",),
     ),
+    Mutant(
+        "rows may end in a carriage return alone",
+        "text_files.header",
+        'ending == b"\\r"',
+        "False",
+        ("test_sources.py::test_a_header_that_ends_in_a_carriage_return_alone_is_refused_before_the_charge",),
+    ),
 )

@@ -60,7 +60,7 @@ def _delimited(dice: Random, case: Case, rows: list[Row], folder: Path) -> str:
 def _by_csv(dice: Random, names: list[str], rows: list[Row], mark: str) -> bytes:
     quoting: Any = dice.choice((*(csv.QUOTE_MINIMAL,) * 4, csv.QUOTE_ALL, csv.QUOTE_NONNUMERIC))
     text = io.StringIO()
-    end = dice.choice(("\n", "\n", "\r\n", "\r"))
+    end = dice.choice(("\n", "\n", "\r\n"))
     writer = csv.writer(text, delimiter=mark, quoting=quoting, lineterminator=end)
     writer.writerow(names)
     for row in rows:

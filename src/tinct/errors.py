@@ -4,7 +4,8 @@ Messages say what is wrong, where, and what would be right. They name vertices o
 parameters, never a secret dataset.
 
 An error carries facts beside its sentence, so that nobody has to search its words: the file it is about, the
-parameter that is refused, and the parameters to write or the ways to take instead. A command or a page builds its own words from them.
+parameter that is refused, and the parameters to write or the ways to take instead. A command or a page builds its
+own words from them.
 """
 
 from __future__ import annotations

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tinct._kernels.compiling import kernel, part
-from tinct._kernels.propagation import HIGHEST, drop_first, in_order, push, step
+from tinct._kernels.propagation import AHEAD, HIGHEST, drop_first, fetch, in_order, push, step
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -153,7 +153,8 @@ def fair_by_rounds(
     later = np.empty(n, np.int32)
     of_second = 0
     for v in range(n):
-        keys[v] = np.inf
+        # while the search runs, keys of the second colour are negative: one look at w tells its key and its colour
+        keys[v] = np.inf if colors[v] == 0 else -np.inf
         of_second += colors[v]
     rarer = 1 if 2 * of_second < n else 0  # from the side of this colour every boundary edge is found
     for v in range(n):
@@ -179,12 +180,14 @@ def fair_by_rounds(
             count += 1
             lowest = min(lowest, best[v])
     path = np.empty(count + 1, np.int32)
+    touched = np.empty(AHEAD, np.int32)
     looks = n + len(indices)
     while count > 0:
         highest = min(
             step(lowest * weights[0], window_gain, window_shift, probit) / weights[0],
             step(lowest * weights[1], window_gain, window_shift, probit) / weights[1],
         )
+        highest = max(highest, lowest)  # rounding, or the highest of all keys, must not stop the search
         lowest = np.inf
         after = 0
         size = 0
@@ -195,8 +198,9 @@ def fair_by_rounds(
         count = in_order(state, pool, count, _WAITING)
         for i in range(count):
             v = pool[i]
-            key = keys[v]
-            weight = weights[colors[v]]
+            key = abs(keys[v])
+            sign = math.copysign(1.0, keys[v])
+            weight = weights[0 if sign > 0.0 else 1]
             level = min(key / weight, best[v])
             if level > highest:
                 later[after] = v
@@ -213,31 +217,35 @@ def fair_by_rounds(
             looks += indptr[v + 1] - indptr[v]
             for e in range(indptr[v], indptr[v + 1]):
                 w = indices[e]
-                old = keys[w]
+                old = sign * keys[w]
                 if old < np.inf and least * _least_gain(e, classes, epsilons, gains, shifts) - more >= old:
                     continue
                 new = step(key, _gain(e, classes, epsilons, gains), _shift(e, classes, epsilons, shifts), probit)
                 if new < old and state[w] != _SETTLED:
-                    keys[w] = new
+                    keys[w] = sign * new
                     lowest = min(lowest, new / weight)
                     if state[w] == _IDLE:
                         state[w] = _WAITING
                         later[after] = w
                         after += 1
         for i in range(size):
+            if i % AHEAD == 0:
+                fetch(indptr, indices, pool, i, min(i + AHEAD, size), touched)
             path[0] = pool[i]
             depth = 1
             while depth > 0:
                 v = path[depth - 1]
-                mine = colors[v]
+                key = abs(keys[v])
+                sign = math.copysign(1.0, keys[v])
+                mine = 0 if sign > 0.0 else 1
                 weight = weights[mine]
-                level = min(keys[v] / weight, best[v])
+                level = min(key / weight, best[v])
                 if state[v] == _SETTLED or level > highest:
                     depth -= 1
                     continue
                 begin, end = indptr[v], indptr[v + 1]
                 mate = -1
-                if best[v] < keys[v] / weight:
+                if best[v] < key / weight:
                     mate = partner[v]
                     if state[mate] == _SETTLED:  # that edge is decided: the next one
                         looks += end - begin
@@ -247,59 +255,62 @@ def fair_by_rounds(
                         best[v] = np.inf
                         for e in range(begin, end):
                             w = indices[e]
-                            if colors[w] == mine:
+                            theirs = -sign * keys[w]
+                            if theirs < 0.0:
                                 continue
                             if state[w] != _SETTLED:
-                                below = min(best[v], keys[v] / weight)
+                                below = min(best[v], key / weight)
                                 level = _level(e, classes, epsilons, shifts, balances, probit, weights, below)
                                 if level < best[v]:
                                     best[v] = level
                                     partner[v] = w
-                            elif _ROUNDING / keys[w] * _least_gain(e, classes, epsilons, gains, shifts) < keys[v]:
+                            elif _ROUNDING / theirs * _least_gain(e, classes, epsilons, gains, shifts) < key:
                                 # offers of the other colour are fetched only here: they are not below the open edges
                                 level = _level(e, classes, epsilons, shifts, balances, probit, weights, np.inf)
                                 gain, shift = _gain(e, classes, epsilons, gains), _shift(e, classes, epsilons, shifts)
-                                keys[v] = min(keys[v], across(keys[w], gain, shift, probit, level * weight))
+                                key = min(key, across(theirs, gain, shift, probit, level * weight))
+                        keys[v] = sign * key
                         continue
-                    if min(keys[mate] / weights[1 - mine], best[mate]) < level:  # the other end has a lower candidate
+                    if min(abs(keys[mate]) / weights[1 - mine], best[mate]) < level:  # it has a lower candidate
                         path[depth] = mate
                         depth += 1
                         continue
-                    keys[v] = level * weight
-                key = keys[v]
+                    key = level * weight
+                    keys[v] = sign * key
                 state[v] = _SETTLED
                 looks += end - begin
                 more = 1.0 if key >= 1.0 and not probit else 0.0
                 least = (key + more) * _ROUNDING
                 for e in range(begin, end):
                     w = indices[e]
-                    if state[w] == _SETTLED:
+                    old = sign * keys[w]
+                    if old < 0.0:
+                        if w == mate:  # its lowest candidate too, so it is next
+                            gain, shift = _gain(e, classes, epsilons, gains), _shift(e, classes, epsilons, shifts)
+                            new = across(key, gain, shift, probit, level * weights[1 - mine])
+                            keys[w] = max(keys[w], -new) if sign > 0.0 else min(keys[w], new)
+                            best[w] = np.inf
+                            path[depth - 1] = w
                         continue
-                    old = keys[w]
-                    if colors[w] == mine:
-                        if old < np.inf and least * _least_gain(e, classes, epsilons, gains, shifts) - more >= old:
-                            continue
-                        gain, shift = _gain(e, classes, epsilons, gains), _shift(e, classes, epsilons, shifts)
-                        new = step(key, gain, shift, probit)
-                        if new < old:
-                            keys[w] = new
-                            lowest = min(lowest, new / weight)
-                            if state[w] == _IDLE:
-                                state[w] = _WAITING
-                                later[after] = w
-                                after += 1
-                    elif w == mate:  # its lowest candidate too, so it is next
-                        gain, shift = _gain(e, classes, epsilons, gains), _shift(e, classes, epsilons, shifts)
-                        keys[w] = min(old, across(key, gain, shift, probit, level * weights[1 - mine]))
-                        best[w] = np.inf
-                        path[depth - 1] = w
+                    if old < np.inf and least * _least_gain(e, classes, epsilons, gains, shifts) - more >= old:
+                        continue
+                    new = step(key, _gain(e, classes, epsilons, gains), _shift(e, classes, epsilons, shifts), probit)
+                    if new < old and state[w] != _SETTLED:
+                        keys[w] = sign * new
+                        lowest = min(lowest, new / weight)
+                        if state[w] == _IDLE:
+                            state[w] = _WAITING
+                            later[after] = w
+                            after += 1
             v = pool[i]
             if state[v] != _SETTLED:
                 later[after] = v
                 after += 1
-                lowest = min(lowest, min(keys[v] / weights[colors[v]], best[v]))
+                lowest = min(lowest, min(abs(keys[v]) / weights[colors[v]], best[v]))
         pool, later = later, pool
         count = after
+    for v in range(n):
+        keys[v] = abs(keys[v])
     work[0] = looks
     return 0
 

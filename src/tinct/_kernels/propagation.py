@@ -36,7 +36,7 @@ GAVE_UP = -(2**62)
 HIGHEST = 2.0**1022  # the odds that stand for "as good as certain"; only δ makes an outcome impossible
 UNIFORM, CLASSES, DENSE = 0, 1, 2  # how an edge finds its parameters: the only one, by class, by edge
 MANY = 16  # of so many vertices one has to wait for sorting to pay
-_AHEAD = 32  # vertices whose rows are fetched together
+AHEAD = 32  # vertices whose rows are fetched together
 _SIXTH, _TWENTY_FOURTH = 1.0 / 6.0, 1.0 / 24.0
 _ROUNDING = 1.0 - 1e-14  # more than all roundings of one step
 
@@ -78,7 +78,7 @@ def in_order(waiting: Small, pool: Positions, count: int, mark: int = 1) -> int:
 
 
 @part
-def _fetch(indptr: Offsets, indices: Positions, vertices: Positions, start: int, stop: int, touched: Positions) -> None:
+def fetch(indptr: Offsets, indices: Positions, vertices: Positions, start: int, stop: int, touched: Positions) -> None:
     """Look at the ends of the rows of some vertices that are next.
 
     Asked for one by one, each row has to be waited for; asked for together, they arrive together, and are there when
@@ -131,7 +131,7 @@ def by_rounds(
     waiting = np.zeros(n, np.uint8)
     pool = np.empty(n, np.int32)
     later = np.empty(n, np.int32)
-    touched = np.empty(_AHEAD, np.int32)
+    touched = np.empty(AHEAD, np.int32)
     count = 0
     at = 0
     lowest = np.inf
@@ -151,9 +151,9 @@ def by_rounds(
         for i in range(count + stop - at):
             s = at + i - count  # first the pool, then the sources
             source = i >= count
-            if epsilons is None and i % _AHEAD == 0:  # with three arrays along the edges it does not pay
-                _fetch(indptr, indices, pool, i, min(i + _AHEAD, count), touched)
-                _fetch(indptr, indices, sources, max(s, at), min(s + _AHEAD, stop), touched)
+            if epsilons is None and i % AHEAD == 0:  # with three arrays along the edges it does not pay
+                fetch(indptr, indices, pool, i, min(i + AHEAD, count), touched)
+                fetch(indptr, indices, sources, max(s, at), min(s + AHEAD, stop), touched)
             if source:
                 v = sources[s]
                 key = source_keys[s]

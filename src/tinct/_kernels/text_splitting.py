@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 # places in `rules`: bytes or −1 for none; one of the endings below; whether a blank line is a row; limits of output
 DELIMITER, QUOTE, ENDING, BLANKS, CELL_LIMIT, ROW_LIMIT, BYTE_LIMIT, RULES = range(8)
-LF, CRLF, CR = range(3)
+LF, CRLF = range(2)
 # places in `state`; USED is where the cell at hand ends so far, −1 if it is too long to be read
 MODE, COLUMN, ROW, OPENED, SIGNAL, USED, STATE = range(7)
 START, PLAIN, QUOTED, CLOSING = range(4)
@@ -60,8 +60,6 @@ def is_utf8(values: Bytes, begin: int, end: int) -> bool:
 def line_end(data: Bytes, at: int, end: int, ending: int) -> int:
     """How many bytes the line end at this place has; 0 if there is none."""
     byte = int(data[at])
-    if ending == CR:
-        return 1 if byte == 13 else 0
     if byte == 13:
         return 2 if at + 1 < end and int(data[at + 1]) == 10 else 0
     return 1 if byte == 10 and ending == LF else 0

@@ -215,10 +215,10 @@ def check_columns(asked: Request, source: Source, owner: Protection | None = Non
         raise ParameterError(
             f"the ledger declares that the column {owner.unit!r:.80} identifies people, and there is no such column"
         )
-    by = asked.by if isinstance(asked, Grouped) else None
-    source.check(asked.question, where=asked.where, unit=asked.unit, by=by)
+    by, groups = (asked.by, asked.groups.declared) if isinstance(asked, Grouped) else (None, None)
+    source.check(asked.question, where=asked.where, unit=asked.unit, by=by, groups=groups)
     if isinstance(asked, Personal):
-        source.check(asked.question, unit=asked.unit, by=asked.budgets.column)
+        asked.budgets.check(source, asked.where, asked.unit)
 
 
 @dataclass(frozen=True)
@@ -316,7 +316,7 @@ def plan_of(
         question=str(asked.question),
         record=_record(asked, source.name),
         meaning=asked.question.meaning_for(*words)
-        + ("" if asked.where is None else f", among rows with {asked.where}"),
+        + ("" if asked.where is None else f", counting only rows with {asked.where}"),
         epsilon=str(cost[0]),
         delta=fraction_text(cost[1]),
         neighbors=f"{asked.neighbors}: {relation(asked.neighbors, people=asked.unit is not None)}",
@@ -326,8 +326,9 @@ def plan_of(
         certificate="" if made.certificate is None else made.certificate.id,
         mechanism=made.name,
         certified=made.certificate,
-        warnings=(*((who,) if asked.unit is None else ()), *found, *double, *large),
+        warnings=(who, *found, *double, *large),
         people=asked.people,
+        where=None if asked.where is None else str(asked.where),
         classes=asked.budgets.classes if isinstance(asked, Personal) else None,
     )
 

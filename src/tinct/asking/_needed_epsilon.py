@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from decimal import ROUND_CEILING, Context, Decimal
 from typing import TYPE_CHECKING
@@ -90,8 +91,8 @@ class Wanted:
             if high > MAX_EPSILON:
                 raise ParameterError(f"no epsilon up to {MAX_EPSILON} is enough for that")
         for _ in range(_ROUNDS):
-            if _rounded(high, digits) - low <= 10.0**-digits * high:
-                break
+            if _rounded(math.nextafter(low, high), digits) == _rounded(high, digits):
+                break  # all that is between rounds up to the same
             middle = (low + high) / 2
             low, high = (low, middle) if is_enough(middle) else (middle, high)
         return _rounded(high, digits)

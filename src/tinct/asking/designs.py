@@ -11,6 +11,7 @@ from tinct import exact
 from tinct.asking.accuracy import Accuracy, accuracy, yes_no_baselines
 from tinct.errors import ParameterError
 from tinct.exact import sampler
+from tinct.questions import Line
 from tinct.questions.modes import ModeCertificate, ModeTable, PermuteAndFlip, mode_mechanism
 from tinct.questions.questions import Exists, Mode, Question, YesNo, require_own_or_tincts
 
@@ -20,8 +21,9 @@ if TYPE_CHECKING:
     from tinct.exact import Certified
     from tinct.numbers.amounts import Amount, NumberLike
     from tinct.privacy import Privacy
-    from tinct.questions import Counts, GroupCounts, Histograms, Line
+    from tinct.questions import Counts, GroupCounts, Histograms
     from tinct.questions.own_questions import OwnLine
+    from tinct.questions.predicates import Literal
 
 
 Progress: TypeAlias = "Callable[[float], None]"  # called with the share of long work that is done
@@ -60,6 +62,7 @@ class GroupDesign(Design, Protocol):
         """Draw one answer for each group."""
 
 
+_EXACT = 2.0**53  # up to here, a float that is whole is the number that was meant
 _NOT_CERTAIN = math.nextafter(1.0, 0.0)  # the largest probability that is not 1
 
 
@@ -87,10 +90,19 @@ class YesNoDesign:
     def method(self) -> str:
         """Why no other mechanism is better."""
         if self.line.selection:
-            return "optimal: no private mechanism that never says yes wrongly says yes more often"
-        if self.leaning:
-            return "optimal for this lean: no private mechanism with the same boundary values is right more often"
-        return "optimal: no private mechanism that treats yes and no alike is right more often, on any dataset"
+            claim = "optimum: no private mechanism that never says yes wrongly says yes more often on any dataset"
+        elif self.leaning:
+            claim = (
+                "optimum for these boundary values: no private mechanism with the same values where the answer is "
+                "about to change is right more often on any dataset"
+            )
+        else:
+            claim = (
+                "fair optimum: no private mechanism is right as often on every dataset and more often on one, and none "
+                "that treats yes and no alike is right more often on any"
+            )
+        own = "" if isinstance(self.line, Line) else "; for your own question, if its positions are right everywhere"
+        return f"{claim} (up to units of 2^-62){own}"
 
     def accuracy(self, margins: Sequence[int] | None = None) -> Accuracy:
         """By how many people would have to differ before the true answer changes."""
@@ -145,7 +157,7 @@ class ModeDesign:
     @property
     def outputs(self) -> tuple[Any, ...]:
         """The categories of the question."""
-        return self.family.categories
+        return tuple(map(_whole, self.family.categories))
 
     @property
     def method(self) -> str:
@@ -165,13 +177,14 @@ class ModeDesign:
         names = {"PermuteAndFlip": "permute-and-flip", "Exponential": "exponential"}
         others = {names[type(other).__name__]: other.truth for other in self.mechanism.baselines()}
         columns = {"tinct": self.mechanism.truth, **others}
+        most = None if self.family.n is None else max(1, self.family.n)  # nobody is ahead by more than everybody
         return accuracy(
-            "people by which the leader is ahead", "the leader is ahead by {m} or more people", columns, margins
+            "people by which the leader is ahead", "the leader is ahead by {m} or more people", columns, margins, most
         )
 
     def draw(self, counts: Counts) -> Any:
         """Draw one answer for these counts."""
-        return self.family.categories[self.mechanism.draw(self._histogram(counts), sampler.below)]
+        return self.outputs[self.mechanism.draw(self._histogram(counts), sampler.below)]
 
     def _histogram(self, counts: Counts) -> tuple[int, ...]:
         """The counts as the certificate says: a table of n people takes n of them, all else takes any number."""
@@ -184,8 +197,18 @@ class ModeDesign:
         found = counts.classes.astype(object)
         if self.family.rest is not None:
             found[:, self.family.rest] += counts.missing
-        draw = self.mechanism.draw
-        return [self.family.categories[draw(tuple(map(int, row)), sampler.below)] for row in found]
+        draw, outputs = self.mechanism.draw, self.outputs
+        return [outputs[draw(tuple(map(int, row)), sampler.below)] for row in found]
+
+
+def _whole(category: Literal) -> Literal | int:
+    """A category as an answer: a whole number without a fraction.
+
+    >>> _whole(1010.0), _whole(0.5), _whole("1.0")
+    (1010, 0.5, '1.0')
+    """
+    exact = isinstance(category, float) and category.is_integer() and abs(category) <= _EXACT
+    return int(category) if exact else category
 
 
 @dataclass(frozen=True)

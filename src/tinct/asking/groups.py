@@ -20,7 +20,7 @@ from tinct.numbers.amounts import Amount, fraction_text, rational
 from tinct.numbers.bounds import ln_below
 from tinct.privacy import Privacy
 from tinct.questions.questions import Exists
-from tinct.sources.source import MAX_GROUPS
+from tinct.sources.source import group_names
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -60,6 +60,7 @@ class Groups:
         select: NumberLike | None,
         most: int | None = None,
         per_person: int | None = None,
+        by: tuple[str, ...] = (),
     ) -> Groups:
         """Check the request and divide the budget."""
         each = _per_person(per_person)
@@ -71,7 +72,7 @@ class Groups:
                 raise ParameterError.about(
                     extra, f"`{extra}` is for groups that are found: with groups declared there is nothing to find"
                 )
-            return cls(_distinct(groups), None, privacy, per_person=each)
+            return cls(group_names(groups, by), None, privacy, per_person=each)
         most = MOST_GROUPS if most is None else most
         if isinstance(most, bool) or not isinstance(most, int) or not 1 <= most <= MAX_FOUND:
             raise ParameterError.of("most_groups", f"a whole number from 1 to {MAX_FOUND:,}", most)
@@ -203,11 +204,3 @@ def _listed(groups: Sequence[str]) -> str:
         return f"the groups {names}"
     digest = sha256(json.dumps(groups).encode()).hexdigest()
     return f"the {len(groups):,} groups {names}, … (SHA-256 {digest})"
-
-
-def _distinct(groups: Sequence[str]) -> tuple[str, ...]:
-    names = () if isinstance(groups, str) or not hasattr(groups, "__iter__") else tuple(groups)
-    texts = [name for name in names if isinstance(name, str)]  # others are refused when they are looked for
-    if not names or len(set(texts)) != len(texts) or len(names) > MAX_GROUPS:
-        raise ParameterError.of("groups", f"a list of 1 to {MAX_GROUPS:,} different names")
-    return names

@@ -211,7 +211,7 @@ def read_request(
 
         def answering(whole: Privacy) -> Privacy:
             return whole if by is None else Groups.of(
-                asked, whole, groups, select, most_groups, groups_per_person
+                asked, whole, groups, select, most_groups, groups_per_person, columns_of(by)
             ).answering  # fmt: skip
 
         epsilon = repr(epsilon.epsilon(asked, delta, relation, people, lean, answering))
@@ -245,7 +245,7 @@ def read_request(
             raise ParameterError.about(
                 "groups_per_person", "`groups_per_person` needs `unit`: without it every row is one person"
             )
-        divided = Groups.of(asked, budget, groups, select, most_groups, groups_per_person)
+        divided = Groups.of(asked, budget, groups, select, most_groups, groups_per_person, columns_of(by))
         found = Grouped(asked, unit, relation, people, looked_at, leaning, budget, columns_of(by), divided)
     else:
         found = Single(asked, unit, relation, people, looked_at, leaning, budget)

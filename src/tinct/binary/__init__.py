@@ -1,4 +1,4 @@
-"""Optimal mechanisms for yes/no questions on dataset graphs."""
+"""Mechanisms for yes/no questions on dataset graphs: the fair optimum, and the optimum for given values."""
 
 from tinct.binary._balanced import balanced
 from tinct.binary._extend import extend, improve

@@ -175,8 +175,9 @@ def _window(
 ) -> tuple[float, float] | None:
     """The step that rounds advance by, from the smallest and largest gain and shift; None if a heap is the better way.
 
-    A narrow window makes vertices wait for many rounds, a wide one lets their keys fall after they were worked on: the
-    geometric mean of the shortest and the longest step bounds both alike.
+    A narrow window makes vertices wait for many rounds, a wide one lets their keys fall after they were worked on: with
+    the geometric mean of the shortest and the longest step, that happens 2√R + 2 times at most for R of one in the
+    other (docs/proofs/rounds.md). How long vertices wait is known only when they do.
     """
     shortest, longest = math.log(least[0]), math.log(most[0])
     if shortest * SPREAD < longest:

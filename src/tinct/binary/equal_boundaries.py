@@ -41,9 +41,11 @@ def homogeneous(graph: GraphLike, privacy: PrivacyLike, first: float, second: fl
 def homogeneous(
     graph: GraphLike, privacy: PrivacyLike, first: float, second: float, *, at: Vertex | None = None
 ) -> Mechanism | Floats:
-    """The optimal mechanism whose truth is ``first`` on the first colour's boundary, ``second`` on the second's.
+    """The most truthful private mechanism with truth ``first`` on the first colour's boundary, ``second`` on the other.
 
-    Not every pair is possible; ``frontier`` has those that are. With ``at=vertex`` only that row is computed.
+    It is the optimum for these boundary truths, and not for others: with budgets that differ, ``balanced`` can be more
+    truthful everywhere. Not every pair is possible; ``frontier`` has those that are. With ``at=vertex`` only that row
+    is computed.
 
     >>> from tinct import Privacy, graphs
     >>> homogeneous(graphs.line(2, 2), Privacy("ln 2"), 0.8, 0.4).truth().round(3)

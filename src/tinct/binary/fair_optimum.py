@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tinct._kernels import fair_search, propagation
+from tinct._kernels import checks, fair_search, propagation
 from tinct.binary.keys import from_keys, to_keys
 from tinct.binary.obstruction import refusal_along
 from tinct.errors import ParameterError
@@ -100,8 +100,11 @@ def _boundary_levels(
 
 
 def _table(keys: Floats, codes: NDArray[np.uint8], scale: str) -> Floats:
-    right, wrong = from_keys(keys, scale)
     table = np.empty((len(keys), 2))
+    if scale == "odds":
+        checks.odds_table(np.asarray(keys), codes, np.empty(0, np.int32), table)
+        return table
+    right, wrong = from_keys(keys, scale)
     every = np.arange(len(keys))
     table[every, codes], table[every, 1 - codes] = right, wrong
     return table
@@ -354,9 +357,14 @@ def lean_weights(lean: float, pairs: list[SuitablePair]) -> tuple[float, float]:
         return EVEN
     rows = [pair.walk(1, 1.0 - lean, lean) for pair in pairs]
     truth, error = min(((float(right), float(wrong)) for right, wrong in rows), key=lambda row: (row[0], -row[1]))
-    if error <= 0 or truth <= 0:
+    return weights_of(lean, truth / error if error > 0 else math.inf)
+
+
+def weights_of(lean: float, odds: float) -> tuple[float, float]:
+    """The weights if a truth of ``lean`` leaves the other colour these odds on the weakest boundary edge."""
+    if not 0.0 < odds < math.inf:
         raise ParameterError.of(
             "lean", "a truth that leaves the other answer neither certain nor impossible", lean,
             ": choose it nearer to the balanced truth",
         )  # fmt: skip
-    return 1.0, (truth / error) / (lean / (1.0 - lean))
+    return 1.0, odds / (lean / (1.0 - lean))

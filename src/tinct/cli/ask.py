@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from tinct.cli.cost_line import cost_line
 from tinct.cli.printing import echo, echo_json
 from tinct.cli.screen import measured, stage
 from tinct.cli.shared_options import (
@@ -300,7 +301,8 @@ def _print_plan(plan: Plan, ledger: str | None, scope: str, *, needed: bool) -> 
     from tinct.cli.screen import Screen
 
     console = Screen()
-    console.print(f"[bold]Plan[/bold] for {escape(plan.question)}: nothing was drawn, nothing was charged")
+    rows = "" if plan.where is None else f", counting only rows with {plan.where}"
+    console.print(f"[bold]Plan[/bold] for {escape(plan.question + rows)}: nothing was drawn, nothing was charged")
     if needed:
         console.print(f"Needed: [bold]ε = {escape(plan.epsilon)}[/bold]")
     _print_details(console, plan)
@@ -326,13 +328,24 @@ def _print_answer(answer: Answer, details: bool) -> None:
     else:
         console.print(f"  [bold green]{escape(str(answer.value))}[/bold green]", end="\n\n")
     console.print(escape(_how_often(plan)))
-    console.print(escape(_cost(answer)))
+    cost = answer.charged or _epsilon_and_delta(plan)
+    flags = {"repeated": answer.repeated, "completed": answer.completed, "older": answer.older}
+    console.print(escape(cost_line(cost, answer.request, answer.left, **flags)))
     if details:
         console.print()
         _print_details(console, plan)
         return
     for warning in plan.warnings:
-        console.print(f"Note: {escape(warning)}")
+        console.print(f"Note: {escape(_in_options(warning))}")
+
+
+def _in_options(rule: str) -> str:
+    """A rule of a plan in the words of the command: one of them tells what to do."""
+    from tinct.questions.persons import EACH_ROW
+
+    if rule == EACH_ROW:
+        return "each row counts as one person; if people can have several rows, name the column of people with --unit"
+    return rule
 
 
 def _how_often(plan: Plan) -> str:
@@ -340,21 +353,6 @@ def _how_often(plan: Plan) -> str:
     if plan.mechanism == "certain":
         return f"Always right: {plan.method}."
     return ("A yes is never wrong. " if plan.mechanism == "selection" else "") + plan.accuracy.in_words()
-
-
-def _cost(answer: Answer) -> str:
-    """What the answer cost and what is left, in one line."""
-    cost = answer.charged or _epsilon_and_delta(answer.plan)
-    if answer.left is None:
-        return f"Cost: {cost}, not charged to any ledger: costs of several answers about the same people add up."
-    paid = f"{cost}, charged as request {answer.request}"
-    if answer.repeated:
-        paid = f"nothing, request {answer.request} was answered before"
-    if answer.older:
-        paid = f"nothing, an older version of tinct answered request {answer.request}"
-    if answer.completed:
-        paid = f"nothing more, request {answer.request} was charged before and is answered now"
-    return f"Cost: {paid}. Left in the budget: {answer.left}."
 
 
 def _epsilon_and_delta(plan: Plan) -> str:
@@ -386,7 +384,7 @@ def _print_details(console: Any, plan: Plan) -> None:
     console.print(f"Neighbours: {escape(plan.neighbors)}")
     console.print(f"Method: {escape(plan.method)}")
     for rule in plan.rules:
-        console.print(f"Note: {escape(rule)}")
+        console.print(f"Note: {escape(_in_options(rule))}")
     console.print()
     console.print(f"Probability of a right answer if {escape(plan.accuracy.condition.format(m='m'))}:", end="\n\n")
     console.print(_accuracy_table(plan.accuracy))

@@ -51,7 +51,7 @@ def _designing(side: int) -> Iterator[Measured]:
     from scipy.sparse import csr_array
     from scipy.sparse.csgraph import breadth_first_order, dijkstra
 
-    from tinct import EdgePrivacy, Privacy, extend, graphs
+    from tinct import EdgePrivacy, Privacy, balanced, extend, graphs
 
     graph = graphs.grid(side, side, lambda points: points[:, 0] * 2 < side, vectorized=True)
     border = graph.boundary().positions
@@ -65,14 +65,20 @@ def _designing(side: int) -> Iterator[Measured]:
     search = _shortest(lambda: breadth_first_order(matrix, int(border[0])))
     paths = _shortest(lambda: dijkstra(matrix, indices=border, min_only=True))
     yield Measured(
-        f"optimal mechanism, one ε, {size}",
+        f"optimum for given values, one ε, {size}",
         _shortest(lambda: extend(graph, Privacy("0.5"), fixed)),
         "SciPy's breadth-first search",
         search,
     )
     yield Measured(
-        f"optimal mechanism, every edge its own ε, {size}",
+        f"optimum for given values, every edge its own ε, {size}",
         _shortest(lambda: extend(graph, own, fixed)),
+        "SciPy's Dijkstra",
+        paths,
+    )
+    yield Measured(
+        f"fair optimum, every edge its own ε, {size}",
+        _shortest(lambda: balanced(graph, own)),
         "SciPy's Dijkstra",
         paths,
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -39,6 +40,9 @@ app = typer.Typer(
 PlaceArgument = Annotated[
     str,
     typer.Argument(metavar="LEDGER", help="A file, or a PostgreSQL URL; keep its password in PGPASSWORD or ~/.pgpass."),
+]
+ServerArgument = Annotated[
+    str, typer.Argument(metavar="LEDGER", help="A PostgreSQL URL; keep its password in PGPASSWORD or ~/.pgpass.")
 ]
 ScopeOption = Annotated[str | None, typer.Option("--scope", "-s", help="Show only this scope.", show_default=False)]
 UnitOption = Annotated[
@@ -127,9 +131,8 @@ def init(
     for name, statement in declared:
         ledger.add_partition(name, statement, scope=scope)
     _show(ledger, scope, as_json)
-    if whom.unit is None and not as_json:
-        echo("  every row counts as one person; if people can have several rows, declare it before the first charge:")
-        echo("  tinct budget declare LEDGER --unit COLUMN" + (f" --scope {scope}" if scope != "default" else ""))
+    if not as_json and not ledger.history(scope):  # afterwards it could no longer be declared
+        _offer_unit(ledger.scopes()[scope].protects, scope)
 
 
 @app.command(
@@ -165,9 +168,27 @@ def declare(
     _show(ledger, scope, as_json)
 
 
+@app.command(epilog=examples("tinct budget lower survey.db --epsilon 0.5"))
+def lower(
+    place: PlaceArgument,
+    epsilon: Annotated[str, typer.Option("--epsilon", "-e", help="The ε to spend instead, such as 1 or 'ln 3'.")],
+    delta: Annotated[
+        str | None, typer.Option("--delta", "-d", help="The δ to spend instead.", show_default="as it is")
+    ] = None,
+    scope: Annotated[str, typer.Option("--scope", "-s", help="The budget in the ledger.")] = "default",
+    as_json: JsonOption = False,
+) -> None:
+    """Lower a budget to which nothing was charged yet, such as a mistyped one."""
+    from tinct.ledger import Ledger
+
+    ledger = Ledger(place)
+    ledger.lower(epsilon, delta, scope=scope)
+    _show(ledger, scope, as_json)
+
+
 @app.command(epilog=examples("tinct budget grant postgresql://owner@db.example.org/privacy analysts"))
 def grant(
-    place: PlaceArgument,
+    place: ServerArgument,
     role: Annotated[str, typer.Argument(help="A database role, of a person or of a group.")],
 ) -> None:
     """Let a PostgreSQL role ask: it can read the ledger, charge and store answers, and change nothing else."""
@@ -212,7 +233,9 @@ def history(
 def export(
     place: PlaceArgument,
     target: Annotated[Path, typer.Argument(help="The file to write: .csv, .tsv or .json.")],
-    scope: ScopeOption = None,
+    scope: Annotated[
+        str | None, typer.Option("--scope", "-s", help="Write only this scope.", show_default=False)
+    ] = None,
 ) -> None:
     """Write the history to a file. In .csv and .tsv, cells that a spreadsheet would run as formulas are escaped."""
     from tinct._files import json_text, suffix_of, write_atomically, write_sheet
@@ -227,6 +250,21 @@ def export(
     else:
         write_sheet(target, history.COLUMNS, [history.cells(entry) for entry in entries])
     echo(f"Written: {target} ({_counted(len(entries))})")
+
+
+def _offer_unit(whom: Protection | None, scope: str) -> None:
+    """Say how people with several rows are declared, if every row counts as one person."""
+    if whom is None or whom.unit is not None:
+        return
+    words = ["tinct budget declare LEDGER --unit COLUMN"]
+    if scope != "default":
+        words.append(f"--scope {shlex.quote(scope)}")
+    if whom.people is not None:
+        words.append(f"--neighbors {whom.neighbors} --count DATA")
+    if whom.budgets is not None:
+        words.append(f"--epsilon-column {shlex.quote(whom.epsilon_column or '')} --budgets {','.join(whom.budgets)}")
+    echo("  every row counts as one person; if people can have several rows, declare it before the first charge:")
+    echo(f"  {' '.join(words)}")
 
 
 def _opened(place: str, scope: str) -> Ledger:

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from tinct.cli.screen import Table
+    from tinct.errors import CostlyRows
     from tinct.mechanism import Verdict
     from tinct.mechanism.by_distance import ByDistance, DistanceLine
 
@@ -30,6 +31,7 @@ class Report:
     verdict: Verdict
     written: list[Path]
     stated: dict[str, Any]  # what else scripts are told
+    costly: CostlyRows | None = None  # what one row for each order costs
 
     def print_table(self, rows: int) -> None:
         """Print the table for people, up to ``rows`` distances of each colour or order."""
@@ -43,8 +45,9 @@ class Report:
         value = _value(mechanism)
         neighbours = plural(len(graph.indices) // 2, "pair of neighbours", "pairs of neighbours")
         answers = f", {len(graph.outputs)} answers" if len(graph.outputs) > 2 else ""
-        kind = "Best" if value else "Optimal"
-        console.print(f"[bold]{kind} mechanism[/bold] for {plural(len(graph), 'dataset')}, {neighbours}{answers}")
+        claim = mechanism.claim
+        kind = "Mechanism" if claim is None else claim.name[0].upper() + claim.name[1:]
+        console.print(f"[bold]{escape(kind)}[/bold] for {plural(len(graph), 'dataset')}, {neighbours}{answers}")
         console.print(f"Privacy: {escape(describe(self.privacy))}", end="\n\n")
         lines = list(self.table.shown(rows))
         console.print(_by_order(lines, graph.outputs) if graph.coloring.has_orders else _by_color(lines))
@@ -55,6 +58,8 @@ class Report:
         other = "order" if graph.coloring.has_orders else "answer"
         console.print(f"Distance: steps to a dataset that has a neighbour with another {other}.")
         console.print("Wrong: how often, for the worst of the datasets in the line.")
+        if claim is not None:
+            console.print(f"Claim: {claim.sentence}.")
         if value:
             console.print(
                 f"Utility {value['value']:.9g}; no private mechanism has more than {value['upper_bound']:.9g}"
@@ -63,6 +68,11 @@ class Report:
             f"Checked on every edge: {'private' if self.verdict.private else 'NOT private'}; least ε at this δ "
             f"{self.verdict.epsilon:.9g} (relative tolerance {self.verdict.tolerance:g})"
         )
+        if self.costly is not None:
+            console.print(
+                f"Note: with one row for each order the best answer has {self.costly.mean:.3f} at most, on average "
+                f"over the datasets; --maximize truth gives it {self.costly.best:.3f}."
+            )
         for path in self.written:
             console.print(f"Written: {escape(str(path))}")
 
@@ -76,6 +86,7 @@ class Report:
             "edges": len(graph.indices) // 2,
             "outputs": [str(output) for output in graph.outputs],
             "privacy": describe(self.privacy),
+            "claim": "" if mechanism.claim is None else str(mechanism.claim),
             **self.stated,
             field: [],
             "private": self.verdict.private,
@@ -84,6 +95,7 @@ class Report:
             "tolerance": self.verdict.tolerance,
             "written": [str(path) for path in self.written],
             **_value(mechanism),
+            **({} if self.costly is None else {"costly_rows": {"mean": self.costly.mean, "best": self.costly.best}}),
         }
         # one line at a time: all of them at once would take more memory than the design did
         before, after = json_text(result).split(f'"{field}": []')

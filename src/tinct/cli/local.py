@@ -49,6 +49,9 @@ FileArgument = Annotated[
         show_default=False,
     ),
 ]
+HypothesesArgument = Annotated[
+    Path | None, typer.Argument(help="A table (.csv, .tsv) with columns symbol, p0, p1.", show_default=False)
+]
 FirstOption = Annotated[str | None, typer.Option("--p0", help="Probabilities such as 0.1,0.2,0.7.", show_default=False)]
 SecondOption = Annotated[str | None, typer.Option("--p1", help="The second hypothesis.", show_default=False)]
 PriorOption = Annotated[
@@ -174,7 +177,7 @@ def compare(
     "regimes", epilog=examples("tinct local regimes survey.csv", "tinct local regimes survey.csv -u hellinger")
 )
 def regimes(
-    file: FileArgument = None,
+    file: HypothesesArgument = None,
     p0: FirstOption = None,
     p1: SecondOption = None,
     utility: UtilityOption = "kl",
@@ -188,7 +191,9 @@ def regimes(
 
     problem = _problem(file, p0, p1, None)
     if problem.p1 is None:
-        raise ParameterError("regimes are about two hypotheses: give --p0 and --p1")
+        raise ParameterError(
+            "regimes are about two hypotheses: give --p0 and --p1, or a file with the columns p0 and p1"
+        )
     with stage("Looking for thresholds"):
         found = local.regimes(
             problem.p0,
@@ -261,7 +266,7 @@ def _print_mechanism(mechanism: LocalMechanism, written: Path | None) -> None:
     from tinct.cli.screen import Screen
 
     console = Screen(soft_wrap=True)
-    title = "Optimal randomiser" if mechanism.value is not None else mechanism.name.capitalize()
+    title = mechanism.name.capitalize() if mechanism.value is None else _title(mechanism)
     count = mechanism.channel.size_of_outputs()
     console.print(
         f"[bold]{title}[/bold] for {plural(len(mechanism.symbols), 'symbol')}, ε = {mechanism.epsilon:.6g}, "
@@ -285,6 +290,13 @@ def _print_mechanism(mechanism: LocalMechanism, written: Path | None) -> None:
             console.print("The table is too large to show: --output writes the mechanism to a file")
     if written is not None:
         console.print(f"Written: {escape(str(written))}")
+
+
+def _title(mechanism: LocalMechanism) -> str:
+    """Optimal only if nothing can be more than rounding better."""
+    bound, value = mechanism.certificate, mechanism.value or 0.0
+    better = bound is not None and bound.upper_bound > value + 1e-9 * (1 + value)
+    return "Randomiser" if better else "Optimal randomiser"
 
 
 def _print_cells(console: Any, mechanism: LocalMechanism) -> None:

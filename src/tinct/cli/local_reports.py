@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -24,7 +25,7 @@ ReportsArgument = Annotated[str, typer.Argument(help="Reports (.csv, .tsv, .parq
 
 PRIVATIZE_EXAMPLES = examples(
     "tinct local design --mechanism randomized-response --symbols yes,no,unsure --epsilon 1 --output rr.json",
-    "tinct local privatize answers.csv --column answer --mechanism rr.json --output reports.parquet",
+    "tinct local privatize answers.csv --column answer --unit person --mechanism rr.json --output reports.parquet",
     "tinct local privatize answers.parquet -c answer -m rr.json -o reports --engine spark --master 'local[2]'",
 )
 ESTIMATE_EXAMPLES = examples(
@@ -32,6 +33,7 @@ ESTIMATE_EXAMPLES = examples(
     "tinct local estimate reports.csv --mechanism subset.json --top 20 --confidence 0.99 --json",
     "tinct local estimate hdfs://host/reports --mechanism rr.json --engine spark --master yarn",
 )
+_EACH_ROW = "each row has a report of its own, so somebody with k rows is protected with k times this ε"
 TEST_EXAMPLES = examples("tinct local test reports.csv --mechanism optimal.json")
 
 
@@ -48,6 +50,14 @@ def privatize(
             help="Write the reports here: .csv, .tsv or .parquet; on Spark, a new folder.",
         ),
     ],
+    unit: Annotated[
+        str | None,
+        typer.Option(
+            help="The column that identifies people: one report for each person, from the first of their rows. Rows "
+            "where it is empty are left out.",
+            show_default="one report for each row",
+        ),
+    ] = None,
     missing: Annotated[
         str | None,
         typer.Option(
@@ -57,25 +67,42 @@ def privatize(
     engine: EngineOption = "local",
     master: MasterOption = None,
 ) -> None:
-    """Replace every answer by a randomised report. Only the reports are written, in the order of the answers."""
+    """Replace every answer by a randomised report. Only the reports are written, in the order of the answers.
+
+    Somebody with several rows sends several reports, and what these say adds up: --unit takes one row of each person.
+    """
     made = _read(mechanism)
     if on_spark(engine, master):
         from tinct.spark.jobs import privatize_files
 
+        if unit is not None:
+            raise ParameterError("--unit is for --engine local: for Spark, keep one row of each person first")
         with stage("Privatising on Spark"):
             privatize_files(answers, column, made, output, master=master, missing=missing)
         echo(f"Reports written to {output}, each ε = {made.epsilon:.6g} private ({made.name})")
+        echo(f"Note: {_EACH_ROW}", err=True)
         return
     from tinct.local import answers_and_reports
 
     keep_inputs([output], [answers, mechanism])
     done = 0
     with counted("Privatising", "answers") as progress, answers_and_reports.report_writer(output) as write:
-        for batch in answers_and_reports.read_column(answers, column):
-            write(made.privatize(batch, missing))
-            done += len(batch)
+        for cells, rows in answers_and_reports.read_answers(answers, column, unit):
+            where = partial(_place, answers, rows)
+            write(made.randomiser.draw(answers_and_reports.codes_of(made.symbols, cells, missing, where)))
+            done += len(cells)
             progress(done)
-    echo(f"{plural(done, 'report')} written to {output}, each ε = {made.epsilon:.6g} private ({made.name})")
+    each = "each" if unit is None else "one for each person, each"
+    echo(f"{plural(done, 'report')} written to {output}, {each} ε = {made.epsilon:.6g} private ({made.name})")
+    if unit is None:
+        echo(f"Note: {_EACH_ROW}; --unit COLUMN takes one row of each person", err=True)
+
+
+def _place(path: str, rows: Any, at: int) -> str:
+    """Where the answer stands that comes so late in a batch of these rows."""
+    from tinct.local.answers_and_reports import place_in
+
+    return place_in(path, int(rows[at]))
 
 
 def estimate(

@@ -14,6 +14,7 @@ from typer.main import get_command
 
 from tinct import __version__
 from tinct.cli import ask, bench, budget, check, describe, design, local, plot, release, studio, verify
+from tinct.cli.help_paragraphs import flow
 from tinct.cli.option_words import in_options, options_of
 from tinct.cli.printing import echo, printable, sift_warnings
 from tinct.cli.shared_options import examples
@@ -69,7 +70,7 @@ class _Commands(TyperGroup):
 app = typer.Typer(
     name="tinct",
     cls=_Commands,
-    help="Provably optimal differential privacy: mechanisms that no other private mechanism can beat.",
+    help="Provably optimal differential privacy: every result says in which sense no private mechanism is better.",
     epilog=examples(
         "tinct ask survey.csv 'majority(support)' --epsilon 1",
         "tinct design majority:101 --epsilon 0.5 --output mechanism.json",
@@ -91,6 +92,7 @@ app.command("studio", epilog=studio.EXAMPLES)(studio.studio)
 app.command("bench", epilog=bench.EXAMPLES)(bench.bench)
 app.add_typer(local.app, name="local")
 app.add_typer(budget.app, name="budget")
+flow(app)
 
 
 def _show_version(wanted: bool) -> None:

@@ -1,7 +1,8 @@
 """What the library says as one does in Python, in the words of the command that was run.
 
 Errors carry the parameters they speak of, so nothing here looks into a sentence: ``neighbors='replace'`` becomes
-``--neighbors replace`` if the command has that option, and what it has not keeps its name.
+``--neighbors replace`` if the command has that option, and what it has not keeps its name. Where an error names a
+function, it also says which command does the same (``Way``).
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ import shlex
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from tinct.errors import in_words
+from tinct.errors import Way, in_words
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -33,7 +34,9 @@ def options_of(command: Any, words: Sequence[str]) -> dict[str, str]:
 def in_options(error: TinctError, options: Mapping[str, str]) -> str:
     """The sentence of an error in these options; a bare name in a sentence about a file is a field of the file."""
 
-    def called(parameter: Parameter) -> str:
+    def called(parameter: Parameter | Way) -> str:
+        if isinstance(parameter, Way):
+            return parameter.command
         option = options.get(parameter.name)
         if option is None or (error.path is not None and parameter.value is ...):
             return str(parameter)

@@ -51,7 +51,7 @@ def plot(
         typer.Argument(
             metavar="[KIND] WHAT…",
             help="What to draw: a mechanism (.json), or a graph by file or short name such as majority:101, for which "
-            "the optimal mechanism is designed. KIND is one of mechanism (the default), graph, errors, truth, profile, "
+            "the fair optimum is designed. KIND is one of mechanism (the default), graph, errors, truth, profile, "
             "frontier, rainbow, utilities, regimes, accuracy.",
         ),
     ],
@@ -123,10 +123,12 @@ class FigureRequest:
         return loaded.graph, privacy
 
     def mechanism(self) -> Mechanism:
-        """A mechanism from its file; or the optimal one for a graph."""
+        """A mechanism from its file; or the fair optimum for a graph."""
         from tinct.mechanism import Mechanism
 
         path = Path(self.words[0])
+        if path.suffix == ".json" and (begins_like(path, "tinct/answer") or begins_like(path, "tinct/plan")):
+            raise ParameterError(f"{path} is an answer or a plan: draw how often it is right with tinct plot accuracy")
         if path.suffix == ".json" and begins_like(path, "tinct/mechanism"):  # graphs are JSON too
             if any(option is not None for option in self._budget):
                 raise ParameterError("a mechanism contains its privacy: leave out --epsilon, --delta and --mu")

@@ -13,9 +13,13 @@ import re
 import sys
 import unicodedata
 import warnings
-from typing import Any
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
 
 import typer
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 REPLACED = "�"
 
@@ -60,6 +64,20 @@ def sift_warnings() -> None:
         echo(f"tinct: {category.__name__}: {message}", err=True)
 
     warnings.showwarning = show
+
+
+@contextmanager
+def caught(kind: type[Warning]) -> Iterator[list[Any]]:
+    """Warnings of this kind, for a command that says the same in its own words; those of other kinds pass."""
+    found: list[Any] = []
+    with warnings.catch_warnings(record=True) as heard:
+        warnings.simplefilter("always", kind)
+        yield found
+    for warning in heard:
+        if issubclass(warning.category, kind):
+            found.append(warning.message)
+        else:
+            warnings.warn_explicit(warning.message, warning.category, warning.filename, warning.lineno)
 
 
 def _shown(character: str) -> str:

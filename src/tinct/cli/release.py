@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from tinct.cli.cost_line import cost_line
 from tinct.cli.printing import echo, echo_json
 from tinct.cli.screen import counted, stage
 from tinct.cli.shared_options import (
@@ -38,7 +39,10 @@ def release(
     certificate: Annotated[Path, typer.Argument(help="A certificate (.json), as 'tinct design --certificate' writes.")],
     at: Annotated[
         str,
-        typer.Option(help="The dataset to answer for: a vertex of the graph, or - to read it from standard input."),
+        typer.Option(
+            help="The dataset to answer for: a vertex of the graph, such as 57, north or '[0, 1, 1]', or - to read it "
+            "from standard input."
+        ),
     ],
     ledger: LedgerOption = None,
     request: RequestOption = None,
@@ -50,6 +54,7 @@ def release(
     The dataset is secret: neither it nor its row is printed or logged. Other users of the machine can see a dataset
     that is given on the command line while the command runs; --at - avoids that.
     """
+    from tinct.cli.vertex_option import vertex_from
     from tinct.exact import Certified
     from tinct.exact.proof import in_pieces
 
@@ -58,9 +63,10 @@ def release(
     require_certificate(certificate)
     if begins_like(certificate, "tinct/mode-certificate"):
         raise ParameterError("this is a certificate of a mode question: 'tinct ask' draws from it", path=certificate)
-    vertex = _secret(at)
+    text = _secret(at)
     with counted("Verifying the certificate", "edges") as progress:
         certified = Certified.from_json(certificate, progress=progress)
+    vertex = vertex_from(text, certified.vertices)
     if ledger is None:
         certified.positions([vertex])  # refuse unknown datasets; with a ledger only after the charge, else it is free
         record: dict[str, Any] = {}
@@ -77,20 +83,25 @@ def release(
     echo(f"{certified.guarantee} · certificate {certified.id[:12]}", err=True, dim=True)
     if certified.pieces > 1:
         echo(f"Note: {in_pieces(certified.pieces)}", err=True)
-    for name, value in record.items():
-        echo(f"{name}: {value}", err=True, dim=True)
+    if ledger is None:
+        return
+    line = cost_line(
+        record["charged"], record["request"], record["left"],
+        repeated=record["repeated"], completed=record["completed"], older=record["older"],
+    )  # fmt: skip
+    echo(line, err=True, dim=True)
+    if "note" in record:
+        echo(f"Note: {record['note']}", err=True)
 
 
-def _secret(at: str) -> Any:
-    from tinct.graphs.labels import from_text
-
+def _secret(at: str) -> str:
     if at != "-":
-        return from_text(at)
+        return at
     text = sys.stdin.readline() if sys.stdin.isatty() else sys.stdin.read(_LONGEST)
     lines = text.strip().splitlines()
     if len(lines) != 1:  # the lines are datasets: only their number is told
         raise ParameterError("--at - reads one dataset: standard input must be one line")
-    return from_text(lines[0].strip())
+    return lines[0].strip()
 
 
 def _charged(
@@ -118,12 +129,13 @@ def _charged(
         terms = replace(terms, neighbors=Neighbors.ADD_REMOVE, people=None)
     elif certified.neighbors == Neighbors.REPLACE:
         owner.require_relation(Neighbors.REPLACE)
-    entry = book.grant(
+    charge = book.grant(
         epsilon=epsilon, delta=delta, request=request, scope=scope, protects=terms,
         question=f"release from certificate {certified.id}", room=room_for(certified.outputs),
     )  # fmt: skip
-    entry = completed(book, entry, lambda: certified.release(vertex))
-    record = {"request": entry.request, "charged": str(Spending(entry.epsilon, entry.delta))}
+    entry = completed(book, charge, lambda: certified.release(vertex))
+    record: dict[str, Any] = {"request": entry.request, "charged": str(Spending(entry.epsilon, entry.delta))}
+    record |= {"repeated": entry.repeated, "completed": charge.repeated and not charge.answered, "older": entry.older}
     if certified.neighbors not in (Neighbors.ADD_REMOVE, Neighbors.REPLACE):
         record["note"] = f"you vouch that the edges of this graph are what the budget protects ({owner})"
     return entry.answer, {**record, "left": str(book.remaining(scope))}

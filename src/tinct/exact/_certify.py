@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from fractions import Fraction
 from functools import partial
+from math import ceil
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tinct.errors import NotPrivate, ParameterError
-from tinct.exact.grid import DEFAULT_BITS, rows_by_distance, units
-from tinct.exact.grid_graph import GridGraph, least_units, nearest_units
+from tinct.errors import NotPrivate, Parameter, ParameterError
+from tinct.exact.certified import Certified
+from tinct.exact.grid import DEFAULT_BITS, GridPair, rows_by_distance, units
+from tinct.exact.grid_graph import GridGraph, least_units, nearest_units, terms_of
+from tinct.exact.proof import BrokenEdge
 from tinct.exact.repair import repaired, rounded
-from tinct.exact.stated_epsilon import certified_at
 from tinct.graphs import Budget
 from tinct.mechanism import Mechanism, verify
 from tinct.numbers.amounts import rational
@@ -23,7 +25,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, NDArray
 
-    from tinct.exact.certified import Certified
     from tinct.graphs import DatasetGraph
     from tinct.graphs.budgets import PrivacyLike
     from tinct.numbers.amounts import AmountLike, NumberLike
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     Table = NDArray[np.float64]
     Rows = NDArray[Any] | None
 
+_DIGITS = 12  # of a δ that is found, rounded up: what people read
 _FLOAT_BITS = 48  # a float has 53: a boundary that is balanced to this many is meant to be
 
 
@@ -100,7 +102,7 @@ def _at_epsilon(
         verdict = verify(table, graph, privacy)
         if not verdict.private:
             raise NotPrivate(f"the table is not private: {verdict.witness}", verdict.witness)
-    found = certified_at(graph, table, epsilon, total, progress)
+    found = _certified_at(graph, table, epsilon, total, progress)
     if loss is not None and found.loss > _allowed(loss):
         raise NotPrivate(
             f"rounding to {total:,} units moves a probability by {found.loss:.3g}: use more bits, or allow a larger "
@@ -110,14 +112,75 @@ def _at_epsilon(
     return found
 
 
+def _certified_at(
+    graph: DatasetGraph,
+    table: Table,
+    epsilon: AmountLike,
+    total: int,
+    progress: Callable[[int], None] | None = None,
+) -> Certified:
+    """The table in whole units with one promise for all edges: this ε, and the least δ that the units need for it.
+
+    Raises:
+        NotPrivate: Some edge needs δ = 1.
+    """
+    rows = rounded(table.tolist(), total)
+    growth = GridPair.of(Privacy(epsilon), total).growth
+    excess, edge = _largest_excess(rows, graph.ends.tolist(), growth)
+    delta = _rounded_up(Fraction(ceil(excess), total))
+    if delta >= 1:
+        names = graph.vertices[edge[0]], graph.vertices[edge[1]]
+        raise NotPrivate(
+            f"no δ below 1 is enough at ε = {Privacy(epsilon).exact_epsilon} on edge {names!r:.120}",
+            BrokenEdge(names, excess, total),
+        )
+    promise = Privacy(epsilon, delta)
+    whole = np.array(rows, np.int64 if total <= 2**62 else object)
+    moved = float(max((abs(Fraction(n, total) - Fraction(p)) for n, p in _entries(rows, table)), default=0))
+    return Certified(
+        graph.vertices, graph.outputs, whole, total, graph.ends, np.zeros(len(graph.ends), np.int32),
+        terms_of([promise], [GridPair.of(promise, total)]), loss=moved,
+        pieces=int(graph.components().max(initial=0)) + 1, progress=progress,
+    )  # fmt: skip
+
+
+def _largest_excess(
+    rows: list[list[int]], edges: list[list[int]], growth: Fraction
+) -> tuple[Fraction, tuple[int, int]]:
+    """The largest Σ max(0, n[u] − R·n[v]) of all edges in both directions, and where it is."""
+    up, down = growth.numerator, growth.denominator
+    worst, where = 0, (0, 0)
+    for u, v in edges:
+        for one, other in ((u, v), (v, u)):
+            over = sum(max(0, down * a - up * b) for a, b in zip(rows[one], rows[other], strict=True))
+            if over > worst:
+                worst, where = over, (one, other)
+    return Fraction(worst, down), where
+
+
+def _rounded_up(value: Fraction) -> Fraction:
+    """The least decimal of twelve significant digits that is not below."""
+    if value == 0:
+        return value
+    scale = Fraction(1)
+    while value * scale < 10 ** (_DIGITS - 1):
+        scale *= 10
+    return ceil(value * scale) / scale
+
+
+def _entries(rows: list[list[int]], table: Table) -> list[tuple[int, float]]:
+    return [pair for row, given in zip(rows, table.tolist(), strict=True) for pair in zip(row, given, strict=True)]
+
+
 def _require_differential(graph: DatasetGraph, privacy: PrivacyLike) -> None:
     """Refuse early what no exact table is made for, and say what can be had instead."""
     other = next((pair for pair in Budget(graph, privacy).pairs if not isinstance(pair, Privacy)), None)
     if other is not None:
         raise ParameterError(
-            f"exact tables are for (ε, δ)-differential privacy, got {other!r:.80}: say at_epsilon=, such as 1, to "
-            "certify this table under that ε with the least δ that it has there"
-        )
+            f"exact tables are for (ε, δ)-differential privacy, got {other!r:.80}: say ", Parameter("at_epsilon", 1),
+            ", or another, to certify this table under that ε with the least δ that it has there",
+            parameter="at_epsilon",
+        )  # fmt: skip
 
 
 def _given(

@@ -31,7 +31,7 @@ def line(
     lean: NumberLike | None = None,
     bits: int = DEFAULT_BITS,
 ) -> Certified:
-    """The optimal mechanism for positions on a line: 0, 1, 2, … have the first answer, −1, −2, … the second.
+    """The fair optimum of the grid for positions on a line: 0, 1, 2, … have the first answer, −1, −2, … the second.
 
     Args:
         privacy: ε and δ between neighbouring positions.
@@ -56,7 +56,7 @@ def line(
 
 
 def ray(privacy: Privacy, outputs: tuple[Any, Any] = ("yes", "no"), *, bits: int = DEFAULT_BITS) -> Certified:
-    """The optimal mechanism that never says the first answer at position 0: optimal partition selection.
+    """Partition selection: no private mechanism that never says the first answer at 0 says it more often anywhere.
 
     >>> from tinct import Privacy
     >>> [row[0] for row in ray(Privacy("ln 2", "1/16"), bits=8).rows]

@@ -93,7 +93,10 @@ def grid_pairs(graph: DatasetGraph, privacy: PrivacyLike, total: int) -> tuple[l
 
 def _require_privacy(pair: SuitablePair) -> Privacy:
     if not isinstance(pair, Privacy):
-        raise ParameterError(f"exact tables are for (ε, δ)-differential privacy, got {pair!r:.80}")
+        raise ParameterError(
+            f"exact tables are for (ε, δ)-differential privacy, got {pair!r:.80}: design it with tinct.balanced or "
+            "extend, and certify the result with exact.certify(…, at_epsilon=1)"
+        )
     return pair
 
 

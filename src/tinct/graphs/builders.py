@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tinct.errors import ParameterError
+from tinct.errors import ParameterError, Way
 from tinct.graphs.coloring import Coloring
 from tinct.graphs.csr import csr_of_pairs, require_memory
 from tinct.graphs.dataset import DatasetGraph
@@ -38,7 +38,8 @@ def line(n_first: int, n_second: int, colors: Sequence[Any] = ("blue", "red"), *
     both = Coloring.of(list(colors))
     if n == 0 or len(both.codes) != 2 or len(both.palette) != 2:
         raise ParameterError(f"a line needs at least one vertex and two colors, got {n} and {tuple(colors)!r:.80}")
-    require_memory(n, n, "this line", instead="exact.line serves lines of any length")
+    instead = Way("exact.line serves lines of any length", "tinct ask serves any number of people")
+    require_memory(n, n, "this line", instead=instead)
     indptr = np.clip(2 * np.arange(n + 1, dtype=np.int64) - 1, 0, 2 * (n - 1))
     indices = np.empty(2 * (n - 1), np.int32)
     indices[0::2] = np.arange(1, n)

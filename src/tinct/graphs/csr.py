@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tinct.errors import ParameterError
+from tinct.errors import ParameterError, Way
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -20,7 +20,10 @@ if TYPE_CHECKING:
 
 
 MAX_VERTICES = 2**31 - 1
-_INSTEAD = "use graphs.neighbors to evaluate single vertices, or a line when only the distance matters"
+_INSTEAD = Way(
+    "use graphs.neighbors to evaluate single vertices, or a line when only the distance matters",
+    "use a line when only the distance matters, such as line:50,50",
+)
 
 
 def edges_to_csr(
@@ -99,7 +102,7 @@ def require_simple_symmetric(indptr: ArrayLike, indices: ArrayLike) -> Csr:
     return np.ascontiguousarray(rows_at, np.int64), np.ascontiguousarray(columns, np.int32)
 
 
-def require_memory(vertices: int, edges: int, what: str, *, per_edge: int = 48, instead: str = _INSTEAD) -> None:
+def require_memory(vertices: int, edges: int, what: str, *, per_edge: int = 48, instead: Way = _INSTEAD) -> None:
     """Refuse a graph that this machine cannot hold, and say how much it would take.
 
     ``per_edge`` is how many bytes an edge takes while the graph is built: more where edges have to be sorted.
@@ -113,7 +116,8 @@ def require_memory(vertices: int, edges: int, what: str, *, per_edge: int = 48, 
     if vertices > MAX_VERTICES or needed > available * 0.8:
         raise ParameterError(
             f"{what} has {_count(vertices)} vertices and {_count(edges)} edges and would take about "
-            f"{_bytes(needed)} of memory (this machine has {_bytes(available)}); {instead}"
+            f"{_bytes(needed)} of memory (this machine has {_bytes(available)}); ",
+            instead,
         )
 
 

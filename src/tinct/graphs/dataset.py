@@ -187,7 +187,10 @@ class DatasetGraph:
         try:
             return self.vertices.index(vertex)
         except (ValueError, TypeError):
-            raise ParameterError(f"{vertex!r:.80} is not a vertex of this graph") from None
+            first, last = self.vertices[0], self.vertices[-1]
+            raise ParameterError(
+                f"{vertex!r:.80} is not a vertex of this graph: the first is {first!r:.60}, the last {last!r:.60}"
+            ) from None
 
     def neighbors(self, vertex: Vertex) -> list[Any]:
         """The neighbours of a vertex."""

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import ast
 import json
 import math
 import operator
 import re
+import warnings
 from collections.abc import Hashable, Sequence
+from contextlib import suppress
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -25,6 +28,7 @@ _SHOWN = 4
 _INTEGER = re.compile(r"-?(?:0|[1-9]\d{0,17})", re.ASCII)
 _MAX_LABEL_NESTING = 16
 _MAX_LABEL_TEXT = 100_000
+_MAX_REPR = 10_000
 _MAX_LABEL_BITS = 1300  # just below 400 digits, the most a JSON number may have
 
 
@@ -150,6 +154,22 @@ def from_text(text: str) -> Vertex:
         except (ValueError, RecursionError):
             return text
     return text
+
+
+def from_repr(text: str) -> Vertex | None:
+    """The tuple that Python prints so, if it does; None for any other text.
+
+    >>> from_repr("(0, 1)"), from_repr("(0, 1"), from_repr("ward 3")
+    ((0, 1), None, None)
+    """
+    if not (text.startswith("(") and text.endswith(")") and len(text) <= _MAX_REPR):
+        return None
+    with suppress(ParameterError, ValueError, SyntaxError, RecursionError, MemoryError), warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # a warning would quote the text, which may be a secret
+        read = ast.literal_eval(text)
+        if isinstance(read, tuple):
+            return plain(read)  # type: ignore[no-any-return] # plain labels are hashable
+    return None
 
 
 def hashable(value: object) -> Vertex:

@@ -9,13 +9,14 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-from tinct.errors import BudgetExceeded, FileError, NotAnswered, Parameter, ParameterError
+from tinct.errors import BudgetExceeded, FileError, NotAnswered, Parameter, ParameterError, Way
 from tinct.ledger import stored_rows, totals
 from tinct.ledger.charges import ROOM, checked_charge, user
 from tinct.ledger.composition import details_of, options_of, rule_of
 from tinct.ledger.contents import Scope, Spending, State, name_of, text_of
 from tinct.ledger.costs import as_written, budget_delta, budget_epsilon, cost_epsilon, shown
 from tinct.ledger.protection import Protection
+from tinct.ledger.repeated_requests import used_for_another
 from tinct.ledger.store import Damaged, NotCommitted, store_at
 from tinct.ledger.stored_rows import NOBODY
 from tinct.ledger.totals import Usage
@@ -264,6 +265,32 @@ class Ledger:
                     path=self._store.name,
                 )
 
+    def lower(self, epsilon: AmountLike, delta: NumberLike | None = None, *, scope: str = DEFAULT) -> None:
+        """Lower a budget to which nothing was charged yet, such as a mistyped one; δ stays if it is left out."""
+        granted = budget_epsilon(epsilon)
+        try:
+            with self._writing() as session:
+                known = self._scope(session, scope)
+                wanted = known.delta if delta is None else budget_delta(delta)
+                if known.composition == "accounting":
+                    raise ParameterError("a budget with a plan is for this plan: make another scope")
+                if stored_rows.is_used(session, known.name):
+                    raise ParameterError(f"scope {scope!r} has charges, so its budget cannot change: make another scope")
+                if granted > known.epsilon or wanted > known.delta:
+                    raise ParameterError(
+                        f"a budget can only be lowered: that of scope {scope!r} is ε = {known.written}, "
+                        f"δ = {shown(known.delta)}"
+                    )
+                rule, details = options_of(known.composition, wanted, known.details.get("slack"), None)
+                less = Scope(
+                    known.name, granted, wanted, as_written(epsilon), rule, details, known.created, known.protects
+                )
+                stored_rows.change_budget(session, replace(less, details=details_of(less)))
+        except NotCommitted as error:
+            raise FileError(
+                f"{error}. It is not known whether the budget was recorded: try again", path=self._store.name
+            ) from None
+
     def declare(self, protects: Protection, *, scope: str = DEFAULT, who: str | None = None) -> None:
         """Declare whom a scope protects: until the first charge, or once for a scope of an older ledger.
 
@@ -327,13 +354,18 @@ class Ledger:
         # the digest covers these too, but whoever can write an entry may have given it the digest of another
         same = same and self._where(entry) == self._where(charge)
         if not same:
-            raise ParameterError(
-                f"request {charge.request!r} was already used for a different request: its question, data, cost, scope "
-                "or group differs. Use a new request id"
-            )
+            raise self._used_for_another(session, entry, charge, asked)
         if entry.state is State.CHARGED:
             self._require_paid(session, entry, charge, asked)
         return replace(entry, repeated=True)
+
+    def _used_for_another(self, session: Session, entry: Entry, charge: Charge, asked: AmountLike) -> ParameterError:
+        scope = self._scope(session, charge.scope)
+        if entry.scope != charge.scope:  # another scope may count in other terms
+            return used_for_another(entry, charge, set())
+        charge = self._in_terms_of(scope, charge, asked)
+        whole = {scope.epsilon} if as_written(asked) == scope.written else set()
+        return used_for_another(entry, charge, {charge.epsilon} | whole)
 
     @staticmethod
     def _where(given: Entry | Charge) -> tuple[str, str, tuple[str, ...]]:
@@ -464,8 +496,8 @@ class Ledger:
         if not same:
             raise ParameterError(
                 f"scope {known.name!r} has another budget: ε = {known.written}, "
-                f"δ = {shown(known.delta)}, composition {known.composition!r}; it cannot be changed. Open the ledger "
-                "without epsilon to use it",
+                f"δ = {shown(known.delta)}, composition {known.composition!r}; it cannot be changed. ",
+                Way("Open the ledger without epsilon to use it", "Use it as it is, or make another with --scope"),
                 path=self._store.name,
             )
 

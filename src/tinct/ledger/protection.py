@@ -159,9 +159,9 @@ class Protection:
         steps = "; an add-remove question counts twice, since replacing a person is two steps" if twice else ""
         raise ParameterError.about(
             "epsilon",
-            "the people behind this budget have an ε of their own: ask without `epsilon` and `delta` to use it, or for "
-            "everybody with the smallest of them or less, ",
-            f"ε = {as_written(names[0])} with δ = 0{steps}",
+            "the people behind this budget have an ε of their own: ask without `epsilon` and `delta` to use it, or "
+            "with at most the smallest for everybody, ",
+            f"ε = {as_written(names[0])} and δ = 0{steps}",
         )
 
     def __str__(self) -> str:

@@ -1,6 +1,7 @@
 """A ledger in one SQLite file: write-ahead log, every commit on the disk before it counts.
 
-Each transaction has a connection of its own, so a ledger can be used from threads and after a fork.
+Each transaction has a connection of its own, so a ledger can be used from threads and after a fork. Only those who can
+write the file can read it and its log, where an answer may be left that could not be stored (``private_files``).
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from tinct._files import sync_folder
 from tinct.errors import FileError
-from tinct.ledger import stored_rows
+from tinct.ledger import private_files, stored_rows
 from tinct.ledger.store import SCHEMA, NoLedger, NotCommitted, Row
 from tinct.ledger.stored_rows import TABLES
 from tinct.ledger.upgrade import FIRST, FIRST_TABLES, upgrade
@@ -24,7 +25,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
 APPLICATION = 0x74696E63  # "tinc" in the file's header says whose file it is
-_HEADER = b"SQLite format 3\0"
 _READ, _WRITE = "BEGIN", "BEGIN IMMEDIATE"
 _SETTINGS = ("synchronous = FULL", "foreign_keys = ON", "trusted_schema = OFF", "cell_size_check = ON")
 _CHANGED = "the tables are not those of a ledger: something else has changed the file"
@@ -118,12 +118,16 @@ class SqliteStore:
             yield
         except sqlite3.Error as error:
             raise FileError(self._reason(_code(error)), path=self.name) from None
+        except OSError as error:  # the file is gone, say
+            raise FileError(f"cannot be opened: {error.strerror}", path=self.name) from None
         except UnicodeDecodeError:  # not even the message about the damage could be read
             raise FileError(self._reason("SQLITE_CORRUPT"), path=self.name) from None
 
     @contextmanager
     def _transaction(self, mode: str, begin: str, *, found: bool = False) -> Iterator[SqliteSession]:
         self._require_file(may_be_absent=found)
+        if found:
+            private_files.make(self._path)
         with self.translated():
             connection = self._connect(mode)
         with closing(connection):
@@ -132,7 +136,9 @@ class SqliteStore:
             if not found:
                 with self.translated():
                     self._require_ledger(connection)
-                    self._use_write_ahead_log(connection)
+                    self._use_journal(connection, "wal")
+                    if begin == _WRITE:
+                        self._close_to_readers(connection)
             with self.translated():
                 connection.execute(begin)
             try:
@@ -140,6 +146,8 @@ class SqliteStore:
                     if found and self._is_blank(connection):
                         self._make_tables(connection)
                     self._require_ledger(connection)  # again: somebody may have changed it before the lock
+                    if begin == _WRITE:
+                        self._require_private()
                 yield SqliteSession(connection, self)
             except BaseException:
                 _roll_back(connection)
@@ -150,7 +158,7 @@ class SqliteStore:
                 self._commit(connection)
             if found:
                 with self.translated():
-                    self._use_write_ahead_log(connection)
+                    self._use_journal(connection, "wal")
 
     def _connect(self, mode: str) -> sqlite3.Connection:
         address = f"{Path(self._path).as_uri()}?mode={mode}"
@@ -171,7 +179,11 @@ class SqliteStore:
             raise NotCommitted(self._reason(_code(error))) from None
 
     def _require_file(self, *, may_be_absent: bool) -> None:
-        """Refuse what is no file, before SQLite is asked to open or to create anything."""
+        """Refuse what is no file, before SQLite is asked to open or to create anything.
+
+        The file is not opened here: to close it would end the locks that other threads of this process have on it, and
+        another process could then take the log away from under their charges.
+        """
         try:
             state = os.stat(self._path)
             if stat.S_ISDIR(state.st_mode):
@@ -184,10 +196,6 @@ class SqliteStore:
                 raise FileError("the file is empty, not a ledger: give epsilon to make it one", path=self.name)
             if not os.access(self._path, os.W_OK):  # SQLite would open it for reading only
                 raise FileError(self._reason("SQLITE_READONLY"), path=self.name)
-            if state.st_size:
-                with open(self._path, "rb") as file:
-                    if file.read(len(_HEADER)) != _HEADER:
-                        raise FileError(self._reason("SQLITE_NOTADB"), path=self.name)
         except FileNotFoundError:
             if not may_be_absent:
                 raise NoLedger(
@@ -246,18 +254,32 @@ class SqliteStore:
         if {row[0] for row in rows} != set(_tables(tables)):
             raise FileError(_CHANGED, path=self.name)
 
-    def _use_write_ahead_log(self, connection: sqlite3.Connection) -> None:
+    def _use_journal(self, connection: sqlite3.Connection, wanted: str) -> None:
         deadline = time.monotonic() + self.timeout
-        while _pragma(connection, "journal_mode") != "wal":
+        while _pragma(connection, "journal_mode") != wanted:
             try:
-                mode = connection.execute("PRAGMA journal_mode = WAL").fetchone()[0]
+                mode = connection.execute(f"PRAGMA journal_mode = {wanted}").fetchone()[0]
             except sqlite3.OperationalError as error:  # this one statement does not wait for others by itself
                 if not _code(error).startswith("SQLITE_BUSY") or time.monotonic() > deadline:
                     raise
                 time.sleep(0.01)
                 continue
-            if mode != "wal":
+            if mode != wanted:
                 raise FileError("the folder cannot hold SQLite's write-ahead log: use a local disk", path=self.name)
+
+    def _close_to_readers(self, connection: sqlite3.Connection) -> None:
+        private_files.close_to_readers(self._path)
+        if private_files.has_open_log(self._path):
+            # who has opened the old log can read on in it, however it is closed now: it is replaced
+            for mode in ("delete", "wal"):
+                self._use_journal(connection, mode)
+            self._require_ledger(connection)  # whatever is read makes the new log
+
+    def _require_private(self) -> None:
+        """Refuse to write where others can read: before anything is charged, and before an answer is stored."""
+        private_files.close_to_readers(self._path)
+        if problem := private_files.whats_open(self._path):
+            raise FileError(problem, path=self.name)
 
     def _reason(self, name: str) -> str:
         kind = "_".join(name.split("_")[:2])
@@ -278,6 +300,10 @@ def _code(error: sqlite3.Error) -> str:
 
 
 def _roll_back(connection: sqlite3.Connection) -> None:
+    """Undo a transaction. What it may have left in the log is cut off where possible: nobody has been shown it."""
     with suppress(sqlite3.Error):
         if connection.in_transaction:
             connection.execute("ROLLBACK")
+        if connection.total_changes:
+            connection.execute("PRAGMA busy_timeout = 0")
+            connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tinct.errors import ParameterError
+from tinct.errors import ParameterError, Way
 from tinct.local.mechanisms.base import PlainRandomiser
 
 if TYPE_CHECKING:
@@ -111,7 +111,11 @@ def require_estimable(mechanism: LocalMechanism) -> None:
     if rank < k:
         raise ParameterError(
             f"{mechanism.name} has reports of rank {rank}, so the frequencies of {k} symbols cannot be told apart: "
-            f"collect with local.randomized_response({k}, epsilon) or local.subset_selection({k}, epsilon)"
+            "collect with ",
+            Way(
+                f"local.randomized_response({k}, epsilon) or local.subset_selection({k}, epsilon)",
+                "what tinct local design --mechanism subset-selection makes, or randomized-response",
+            ),
         )
 
 

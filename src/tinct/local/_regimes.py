@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tinct.errors import Parameter, ParameterError, brief
+from tinct.errors import Parameter, ParameterError, Way, brief
 from tinct.local._optimal import PLAIN, best_cells, value_of
 from tinct.local.divergences import Utility
 from tinct.local.likelihood_order import Order
@@ -146,8 +146,9 @@ def regimes(
     search = _RegimeSearch(Order.of(hypotheses), chosen)
     if len(search.order) > PLAIN:
         raise ParameterError(
-            f"regimes are for at most {PLAIN:,} distinct likelihood ratios, got {len(search.order):,}: "
-            "use local.optimal at the budgets of interest"
+            f"regimes are for at most {PLAIN:,} distinct likelihood ratios, got {len(search.order):,}: use ",
+            Way("local.optimal", "tinct local design"),
+            " at the budgets of interest",
         )
     changes = search.changes(np.geomspace(low, high, samples))
     starts = [low, *(start for start, _ in changes[1:])]

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import os
 from contextlib import contextmanager, suppress
+from csv import Error as NoTable
+from csv import reader as records_of
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -31,6 +33,55 @@ def read_column(path: str | Path, column: str) -> Iterator[Any]:
     """Batches of one column, as Arrow arrays; cells of text files are text."""
     for batch in _batches(path, [column]):
         yield batch.column(0)
+
+
+def read_answers(path: str | Path, column: str, unit: str | None = None) -> Iterator[tuple[Any, Integers]]:
+    """Batches of answers, as Arrow arrays, and the rows they stand in, counted from 0 after the header.
+
+    With ``unit``, the column that identifies people, only the first row of each person is read: which that is depends
+    on the rows of this person alone. Rows without a person are left out.
+    """
+    if unit == column:
+        raise ParameterError.of("unit", "another column than that of the answers")
+    begin = 0
+    people: set[Any] = set()
+    for batch in _batches(path, [column] if unit is None else [column, unit]):
+        rows = np.arange(begin, begin + batch.num_rows)
+        begin += batch.num_rows
+        if unit is None:
+            yield batch.column(0), rows
+            continue
+        pa, _ = _arrow()
+        if pa.types.is_nested(batch.schema.field(1).type):
+            raise ParameterError.of("unit", "a column with one value in each row")
+        first = [at for at, person in enumerate(batch.column(1).to_pylist()) if _is_new(person, people)]
+        if first:
+            yield batch.column(0).take(pa.array(first)), rows[first]
+
+
+def _is_new(person: Any, people: set[Any]) -> bool:
+    """Whether this is somebody who has not been seen; nobody is not."""
+    name = person.strip() if isinstance(person, str) else person
+    if name is None or name == "" or name != name or name in people:  # not a number is nobody
+        return False
+    people.add(name)
+    return True
+
+
+def place_in(path: str | Path, row: int) -> str:
+    """Where a row stands that is counted from 0 after the header: the line of a text file."""
+    suffix = suffix_of(path, SUFFIXES)
+    if suffix != ".parquet":
+        with suppress(NoTable, OSError, UnicodeDecodeError), open(path, encoding="utf-8-sig", newline="") as file:
+            records = records_of(file, delimiter="\t" if suffix == ".tsv" else ",")
+            before = -1  # rows: the header is none
+            begin = 1
+            for record in records:
+                if record and before == row:
+                    return f"line {begin:,}"
+                before += bool(record)  # an empty line is no row
+                begin = records.line_num + 1
+    return f"row {row + 1:,}"
 
 
 def read_reports(path: str | Path) -> Iterator[NDArray[Any]]:
@@ -151,10 +202,13 @@ def _arrow() -> tuple[Any, Any]:
     return pa, csv
 
 
-def codes_of(symbols: Sequence[Any], values: Any, missing: Any = None) -> Integers:
+def codes_of(
+    symbols: Sequence[Any], values: Any, missing: Any = None, place: Callable[[int], str] | None = None
+) -> Integers:
     """The number of each value among the symbols; values are never repeated in an error.
 
-    ``missing`` is the symbol that stands for values which are not among them; without it they are an error.
+    ``missing`` is the symbol that stands for values which are not among them; without it they are an error, in which
+    ``place`` says where the first of them stands.
 
     >>> codes_of(("a", "b"), ["b", "a", None], missing="b")
     array([1, 0, 1])
@@ -166,9 +220,11 @@ def codes_of(symbols: Sequence[Any], values: Any, missing: Any = None) -> Intege
     if not unknown.any():
         return found
     if missing is None:
+        first = int(np.argmax(unknown))
+        where = f"at position {first}" if place is None else f"in {place(first)}"
         raise ParameterError(
-            f"values are not among the {len(symbols):,} symbols, the first at position {int(np.argmax(unknown))}: name "
-            "a symbol that stands for them with ",
+            f"values are not among the {len(symbols):,} symbols, the first {where}: name a symbol that stands for "
+            "them with ",
             Parameter("missing"),
             ", or leave them out",
         )

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tinct.errors import ParameterError
+from tinct.errors import ParameterError, Way
 from tinct.local.divergences import Utility
 from tinct.local.mechanisms.base import PlainRandomiser
 from tinct.local.parameters import Hypotheses
@@ -45,7 +45,10 @@ class TestResult:
 def testable(mechanism: LocalMechanism) -> PlainRandomiser:
     """The randomiser, if its reports are plain outputs."""
     if not isinstance(mechanism.randomiser, PlainRandomiser):
-        raise ParameterError(f"{mechanism.name} reports have no plain outputs to test with: collect with local.optimal")
+        raise ParameterError(
+            f"{mechanism.name} reports have no plain outputs to test with: collect with ",
+            Way("local.optimal", "what tinct local design makes for two hypotheses, --p0 and --p1"),
+        )
     return mechanism.randomiser
 
 

@@ -15,9 +15,9 @@ import numpy as np
 from tinct._kernels.propagation import CLASSES, DENSE
 from tinct.errors import ParameterError
 from tinct.graphs import Budget, DatasetGraph
-from tinct.mechanism.least_mu import least_mu
 from tinct.mechanism.table import Mechanism, require_table
 from tinct.privacy import Privacy
+from tinct.privacy.tradeoffs import probit
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -111,7 +111,7 @@ class Verdict:
         1.0
         """
         edges = directed_edges(self._graph)
-        return max((float(least_mu(self._table[u], self._table[v]).max()) for u, v, _ in edges), default=0.0)
+        return max((float(_least_mu(self._table[u], self._table[v]).max()) for u, v, _ in edges), default=0.0)
 
     def _repr_html_(self) -> str:
         """The page that notebooks show."""
@@ -333,3 +333,27 @@ def _prefixes(here: Floats, there: Floats) -> tuple[NDArray[Any], Floats, Floats
     above = np.cumsum(np.take_along_axis(here, order, 1), axis=1)
     below = np.cumsum(np.take_along_axis(there, order, 1), axis=1)
     return order, np.minimum(above, 1.0), np.minimum(below, 1.0)
+
+
+def _least_mu(here: Floats, there: Floats) -> Floats:
+    """The largest Φ⁻¹(P(S)) − Φ⁻¹(Q(S)) of any event S, for rows P of ``here`` and Q of ``there``.
+
+    The trade-off function of P and Q has its corners at the sets of largest likelihood ratio, and that of μ-Gaussian
+    DP is convex: if it is kept at the corners, it is kept everywhere. So these sets are enough for any number of
+    answers.
+    """
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        ratio = np.where(here > 0, here / there, 0.0)
+    order = np.argsort(-ratio, axis=1, kind="stable")
+    mine, theirs = np.take_along_axis(here, order, 1), np.take_along_axis(there, order, 1)
+    gap = _probit_of_prefixes(mine)
+    with np.errstate(invalid="ignore"):  # impossible for both, or certain for both: no difference
+        gap = np.nan_to_num(gap - _probit_of_prefixes(theirs), nan=0.0, posinf=np.inf, neginf=-np.inf)
+    return np.asarray(np.maximum(0.0, gap.max(axis=1, initial=0.0)))
+
+
+def _probit_of_prefixes(rows: Floats) -> Floats:
+    """Φ⁻¹ of the first k entries together, for every k but the last; each tail from its own sum."""
+    first = np.minimum(np.cumsum(rows, axis=1)[:, :-1], 1.0)
+    rest = np.minimum(np.cumsum(rows[:, ::-1], axis=1)[:, ::-1][:, 1:], 1.0)
+    return probit(first, rest)

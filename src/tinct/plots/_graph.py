@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tinct.errors import ParameterError
+from tinct.errors import ParameterError, Way
 from tinct.graphs import Budget, DatasetGraph
 from tinct.mechanism import Mechanism
 from tinct.plots import style
@@ -141,8 +141,9 @@ def draw_network(canvas: Canvas, network: Network, *, at: int = 0, key: bool = T
 def _require_drawable(dataset_graph: DatasetGraph) -> None:
     if len(dataset_graph) > MOST_VERTICES:
         raise ParameterError(
-            f"a drawing of {len(dataset_graph):,} vertices would show nothing: at most {MOST_VERTICES} are drawn; "
-            "plots.errors shows any graph by distance"
+            f"a drawing of {len(dataset_graph):,} vertices would show nothing: at most {MOST_VERTICES} are drawn; ",
+            Way("plots.errors", "tinct plot errors"),
+            " shows any graph by distance",
         )
 
 

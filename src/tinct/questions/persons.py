@@ -38,7 +38,7 @@ class PersonRule:
 
 RULE = PersonRule(inside=Keep.ANY, label=Keep.FIRST, place=Keep.FIRST)
 
-_ROW = "each row counts as one person; if people can have several rows, name the column that identifies them (unit)"
+EACH_ROW = "each row counts as one person; if people can have several rows, name the column that identifies them (unit)"
 _DECLARED = "each row counts as one person, as the owner of the budget declared"
 _UNIT = "a person with several rows counts once, {how}; rows with an empty {unit!r} are ignored"
 
@@ -51,7 +51,7 @@ def sentence(question: Question, unit: str | None, *, declared: bool = False) ->
     "a person with several rows counts once, as a yes if any of the rows is; rows with an empty 'id' are ignored"
     """
     if unit is None:
-        return _DECLARED if declared else _ROW
+        return _DECLARED if declared else EACH_ROW
     how = {Keep.FIRST: _first_place(question)}[RULE.place]
     return _UNIT.format(unit=unit, how=how)
 

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 MAX_NAME = 1000
 MAX_TEXT = 1000
 MAX_LIST = 1000
+MAX_DEPTH = 200  # the grammar stays below it
 OPERATORS = ("==", "!=", "<=", ">=", "<", ">")
 RESERVED = frozenset({"and", "or", "not", "in", "between", "yes", "no", "true", "false"})
 NUMBER, TEXT, YES_NO, DAY, LABEL = "number", "text", "yes/no", "day", "label"  # how a cell is read
@@ -167,6 +168,22 @@ def compared(predicate: Predicate) -> Iterator[tuple[str, str, Literal]]:
     else:
         for part in (predicate.part,) if isinstance(predicate, Not) else predicate.parts:
             yield from compared(part)
+
+
+def require_shallow(predicate: Predicate) -> None:
+    """Refuse a predicate nested so deep that some engine would give up on it."""
+    level: list[Predicate] = [predicate]
+    for _ in range(MAX_DEPTH):
+        level = [part for each in level for part in _parts(each)]
+        if not level:
+            return
+    raise ParameterError(f"and, or and not may be nested {MAX_DEPTH} deep")
+
+
+def _parts(predicate: Predicate) -> tuple[Predicate, ...]:
+    if isinstance(predicate, Not):
+        return (predicate.part,)
+    return predicate.parts if isinstance(predicate, And | Or) else ()
 
 
 def kind_of(value: Literal) -> str:

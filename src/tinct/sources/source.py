@@ -11,7 +11,7 @@ import numpy as np
 from tinct.errors import ParameterError
 from tinct.questions import parse_predicate
 from tinct.questions.counts import EVERYBODY, Categories, Condition, Counts, GroupCounts
-from tinct.questions.predicates import PREDICATES, literals, require_column
+from tinct.questions.predicates import MAX_TEXT, PREDICATES, require_column, require_printable, require_shallow
 from tinct.questions.questions import Question
 from tinct.sources.cell_rules import joined_label, label_of, label_parts
 from tinct.sources.counting_sql import CountingPlan, Statement
@@ -85,9 +85,10 @@ class Source:
         where: str | Predicate | None = None,
         unit: str | None = None,
         by: str | Sequence[str] | None = None,
+        groups: Sequence[str] | None = None,
     ) -> None:
-        """Refuse what the columns cannot answer, without looking at a row."""
-        self._statement(_plan(what, where, unit, by, None))
+        """Refuse whatever counting would refuse, without looking at a row."""
+        self._statement(_plan(what, where, unit, by, groups))
 
     def count_people(self, unit: str | None = None) -> int:
         """How many rows there are, or how many persons have a name in ``unit``: for the owner, who makes it public."""
@@ -204,31 +205,48 @@ def _plan(
         raise ParameterError("listed needs groups, whose order decides")
     if where is not None and not isinstance(where, PREDICATES):
         where = parse_predicate(where)
+    for predicate in (where, counted.predicate if isinstance(counted, Condition) else None):
+        if predicate is not None:
+            require_shallow(predicate)
     columns = columns_of(by)
     if unit is not None:
         require_column(unit)
-    names = None if groups is None else literals(_joined(groups, columns), "groups", at_most=MAX_GROUPS)
-    texts = None if names is None else tuple(name for name in names if isinstance(name, str))
-    if texts != names:
-        raise ParameterError("groups must be named by their text, such as ['N', 'S'] or ['1', '2']")
-    labels = texts if texts is None or len(columns) > 1 else tuple(map(label_of, texts))
-    if labels is not None and len(set(labels)) < len(labels):
-        twice = next(label for label in labels if labels.count(label) > 1)
-        raise ParameterError.of("groups", "different groups", ..., f", got {twice!r:.80} in two spellings")
-    return CountingPlan(counted, where, unit, columns, labels, listed, per_person)
+    names = None if groups is None else group_names(groups, columns)
+    return CountingPlan(counted, where, unit, columns, names, listed, per_person)
 
 
-def _joined(groups: Sequence[Any], columns: tuple[str, ...]) -> Sequence[Any]:
-    """Groups that several columns name together, each as one label: written with commas, or as a tuple of values."""
-    if len(columns) < 2 or isinstance(groups, str) or not hasattr(groups, "__iter__"):
-        return groups
-    found = []
-    for group in groups:
-        parts = label_parts(group) if isinstance(group, str) else list(group) if isinstance(group, tuple | list) else []
-        if len(parts) != len(columns) or not all(isinstance(part, str) and part for part in parts):
-            raise ParameterError.of("groups", f"named by {len(columns)} values each, such as 'N, f'")
-        found.append(joined_label(parts))
-    return found
+def group_names(groups: Sequence[Any], columns: tuple[str, ...]) -> tuple[str, ...]:
+    """The names of groups that are given, as cells are read: texts, each once, whatever its spelling.
+
+    What several columns name together is one text with commas, or a tuple of values.
+    """
+    if isinstance(groups, str | set | frozenset | dict) or not hasattr(groups, "__iter__"):
+        raise ParameterError.of("groups", "a list such as ['N', 'S']", groups)
+    given, seen = tuple(groups), dict[str, None]()
+    if not 1 <= len(given) <= MAX_GROUPS:
+        raise ParameterError.of("groups", f"between 1 and {MAX_GROUPS:,} names", ..., f", got {len(given):,}")
+    for group in given:
+        name = _joined(group, columns) if len(columns) > 1 else group
+        if not isinstance(name, str):
+            raise ParameterError.of("groups", "named by their text, such as ['N', 'S'] or ['1', '2']", ...)
+        if not name or name != name.strip():
+            raise ParameterError.about(
+                "groups",
+                "the name of a group must not be blank, nor begin or end with a blank: cells are read without",
+            )
+        label = name if len(columns) > 1 else label_of(name)
+        if label in seen:
+            raise ParameterError.of("groups", "without repeats", ..., f", got {name!r:.80} twice")
+        seen[require_printable(label, "the name of a group", MAX_TEXT)] = None
+    return tuple(seen)
+
+
+def _joined(group: Any, columns: tuple[str, ...]) -> str:
+    """The label of a group that several columns name together."""
+    parts = label_parts(group) if isinstance(group, str) else list(group) if isinstance(group, tuple | list) else []
+    if len(parts) != len(columns) or not all(isinstance(part, str) and part for part in parts):
+        raise ParameterError.of("groups", f"named by {len(columns)} values each, such as 'N, f'")
+    return joined_label(parts)
 
 
 def columns_of(by: str | Sequence[str] | None) -> tuple[str, ...]:

@@ -115,14 +115,19 @@ _MARK = b"\xef\xbb\xbf"
 
 def header(path: Path, suffix: str, written: Format, known: Collection[str] = ()) -> tuple[Layout, tuple[str, ...]]:
     """How a CSV or TSV file is laid out, and the names of its columns."""
-    head = _beginning(path, MAX_HEAD, written.encoding)
+    head = _beginning(path, MAX_HEAD + 1, written.encoding)
     begin = len(_MARK) if head.startswith(_MARK) else 0
     line, ending = _first_line(head[begin:])
     said = _SEPARATOR.fullmatch(line)
     if said:  # some spreadsheets write a line before the header that says what stands between two cells
         begin += len(line) + len(ending)
         line, ending = _first_line(head[begin:])
-    text = _text(path, line, suffix, cut=not ending and len(head) == MAX_HEAD)
+    text = _text(path, line, suffix, cut=begin + len(line) >= MAX_HEAD)
+    if ending == b"\r":
+        raise FileError(
+            "the first line ends with a carriage return alone: save the file with the usual line ends, LF or CRLF",
+            path=path,
+        )
     delimiter = said[1].decode() if said else written.delimiter or _delimiter(path, text, suffix)
     if written.delimiter not in (None, delimiter):
         raise FileError("the first line names another delimiter than the description", path=path)
@@ -174,7 +179,10 @@ def _beginning(path: Path, size: int, encoding: str | None = None) -> bytes:
 
 
 def _first_line(head: bytes) -> tuple[bytes, bytes]:
-    """The first line and what ends it, which is what ends every row; nothing if the file ends with it."""
+    """The first line and what ends it, which is what ends every row; nothing if the file ends with it.
+
+    A carriage return alone cannot be what ends rows: if the first cell began with a line feed, it would look like both.
+    """
     line = re.split(rb"[\r\n]", head, maxsplit=1)[0]
     rest = head[len(line) : len(line) + 2]
     return line, b"\r\n" if rest == b"\r\n" else rest[:1]

@@ -31,7 +31,7 @@ _BYTES = 2**24  # of all columns in a batch, about
 _ANY_SIZE = 2**62  # how large a compressed file is when unpacked, nobody knows
 _WIDEST = 4  # bytes of UTF-8 for one byte of another encoding, at most
 _PLAIN = 20_000  # bytes; a file up to this is split before numba is even loaded
-ENDINGS = {b"\n": kernels.LF, b"\r\n": kernels.CRLF, b"\r": kernels.CR}
+ENDINGS = {b"\n": kernels.LF, b"\r\n": kernels.CRLF}
 
 
 @dataclass(frozen=True)
@@ -97,7 +97,7 @@ class _Splitter:
             bytes_,
         )
         self._stops = np.zeros(256, bool)
-        self._stops[[*layout.delimiter, *(b"\r" if layout.ending == b"\r" else b"\r\n")]] = True
+        self._stops[[*layout.delimiter, *b"\r\n"]] = True
         self._state = np.zeros(kernels.STATE, np.int64)
         self._values = np.empty((len(columns), bytes_), np.uint8)
         self._starts = np.zeros((len(columns), rows + 1), np.int32)

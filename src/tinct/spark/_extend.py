@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from tinct.binary._extend import TOLERANCE
-from tinct.errors import Parameter, ParameterError
+from tinct.errors import ParameterError
+from tinct.mechanism import claims
 from tinct.privacy.suitable_pairs import probabilities
 from tinct.sources.spark_engine import guarded
 from tinct.spark import odds
 from tinct.spark.conflicts import Conflict, not_extendable
 from tinct.spark.fixed_point import MAX_ROUNDS, materialised, settle
-from tinct.spark.graph_frames import budget_columns, directed, read_graph, require_columns, vertex_type
+from tinct.spark.graph_frames import budget_columns, directed, read_graph, require_columns, vertex_type, with_gains
+from tinct.spark.mechanism_frame import MechanismFrame, with_colors
+from tinct.spark.pieces import require_reached
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -21,33 +23,6 @@ if TYPE_CHECKING:
     from tinct.graphs.labels import Vertex
     from tinct.spark.fixed_point import Round
     from tinct.spark.graph_frames import SparkGraph
-
-
-@dataclass(frozen=True, eq=False)
-class Extension:
-    """An extended mechanism on the executors.
-
-    Attributes:
-        table: A DataFrame (vertex, color, first, second): the probabilities of the two answers, each with its own
-            relative precision.
-        outputs: The two answers, in the order of the columns.
-        rounds: How many rounds the fix-point took.
-    """
-
-    table: Any
-    outputs: tuple[Any, ...]
-    rounds: int
-
-    def truth(self) -> Any:
-        """A DataFrame (vertex, truth, error): the probabilities of the true answer and of the other one."""
-        from pyspark.sql import functions as f
-
-        mine = f.col("color") == f.lit(self.outputs[0])
-        return self.table.select(
-            "vertex",
-            f.when(mine, f.col("first")).otherwise(f.col("second")).alias("truth"),
-            f.when(mine, f.col("second")).otherwise(f.col("first")).alias("error"),
-        )
 
 
 def extend(
@@ -60,7 +35,7 @@ def extend(
     disconnected: bool = False,
     progress: Callable[[Round], None] | None = None,
     max_rounds: int = MAX_ROUNDS,
-) -> Extension:
+) -> MechanismFrame:
     """The private mechanism that agrees with ``fixed`` and is at least as truthful everywhere as any other.
 
     Args:
@@ -82,39 +57,20 @@ def extend(
     held = read_fixed(fixed, vertices)
     graph = read_graph(vertices, edges, outputs, held, budget_columns(edges, privacy))
     _require_covered(graph.edges)
-    links = directed(_with_gains(graph.edges, privacy))
+    links = directed(with_gains(graph.edges, privacy))
     start = _start(graph, links)
     free = links.where("source_odds IS NULL AND target_odds IS NULL").select("source", "target", "gain", "shift")
-    keys, rounds = settle(start.select("vertex", "key"), free, _along_link, progress=progress, max_rounds=max_rounds)
+    keys, rounds = settle(
+        start.select("vertex", "key"), free, odds.along_link, progress=progress, max_rounds=max_rounds
+    )
     if not disconnected:
         _require_reached(start, keys, free, max_rounds)
     table = _table(graph, keys)
     conflict = _worst_conflict(links, keys)
     if conflict is not None:
         raise not_extendable(graph, links, table, conflict)
-    shown = materialised(_with_colors(table, graph.outputs), "the table")
-    return Extension(shown, graph.outputs, rounds)
-
-
-def _with_gains(edges: Any, privacy: Any) -> Any:
-    """E beside every edge: correctly rounded if there is one privacy for all, by Spark's own exponential if not."""
-    from pyspark.sql import functions as f
-
-    gain = f.exp("epsilon") if privacy is None else f.lit(privacy.growth)
-    return edges.withColumn("gain", gain).drop("epsilon")
-
-
-def _with_colors(table: Any, outputs: tuple[Any, ...]) -> Any:
-    from pyspark.sql import functions as f
-
-    color = f.when(f.col("code") == 0, f.lit(outputs[0])).otherwise(f.lit(outputs[-1]))
-    return table.select("vertex", color.alias("color"), "first", "second")
-
-
-def _along_link(key: Any) -> Any:
-    from pyspark.sql import functions as f
-
-    return odds.step(key, f.col("gain"), f.col("shift"))
+    shown = materialised(with_colors(table, graph.outputs), "the table")
+    return MechanismFrame(shown, graph.outputs, rounds, claims.GIVEN)
 
 
 def _require_covered(edges: Any) -> None:
@@ -163,14 +119,8 @@ def _require_reached(start: Any, keys: Any, free: Any, max_rounds: int) -> None:
             f.when(f.col("touches") | (f.col("key") < odds.INFINITE), 0.0).otherwise(f.lit(odds.INFINITE)).alias("key"),
         )
     )
-    reached, _ = settle(near, free.select("source", "target"), lambda key: key, max_rounds=max_rounds)
-    alone = guarded("looking for pieces", reached.where(f.col("key") == odds.INFINITE).agg(f.min("vertex")).first)[0]
-    if alone is not None:
-        raise ParameterError(
-            f"no fixed vertex can be reached from {alone!r:.80}: its whole piece of the graph has one color, and the "
-            "truth would be told there with probability 1. If no edges are missing, confirm it with ",
-            Parameter("disconnected", True),
-        )
+    bounded = materialised(near, "looking for pieces")
+    require_reached(bounded, free.select("source", "target"), "no fixed vertex", max_rounds=max_rounds)
 
 
 def _table(graph: SparkGraph, keys: Any) -> Any:

@@ -34,6 +34,8 @@ def settle(
     *,
     progress: Callable[[Round], None] | None = None,
     max_rounds: int = MAX_ROUNDS,
+    done: int = 0,
+    instead: str = "tinct.extend",
 ) -> tuple[Any, int]:
     """The least keys that satisfy key(target) ≤ step(key(source)) along all links, from the given ones downwards.
 
@@ -44,16 +46,18 @@ def settle(
             the target.
         progress: Called after every round.
         max_rounds: Give up after so many: a path needs as many rounds as it has edges.
+        done: Rounds that were done before, which count.
+        instead: What to run if it gives up.
 
     Returns:
-        The frame (vertex, key), materialised, and how many rounds it took.
+        The frame (vertex, key), materialised, and the number of the last round.
     """
     from pyspark.sql import functions as f
 
     state = keys.select("vertex", "key", (f.col("key") < float("inf")).alias("fresh"))
     edges = spread(links, "source").persist()
     try:
-        for number in range(1, max_rounds + 1):
+        for number in range(done + 1, max_rounds + 1):
             state = materialised(_round(state, edges, step), f"round {number}")
             changed = int(guarded(f"round {number}", state.where("fresh").count))
             if progress is not None:
@@ -64,7 +68,7 @@ def settle(
         edges.unpersist()
     raise ParameterError(
         f"after {max_rounds:,} rounds vertices were still changing: paths are too long for a job that needs one round "
-        "for each of their edges; run tinct.extend on one machine instead"
+        f"for each of their edges; run {instead} on one machine instead"
     )
 
 

@@ -87,6 +87,14 @@ def budget_columns(edges: Any, privacy: Any) -> tuple[Any, Any]:
     return f.col("epsilon").cast("double"), f.col("delta").cast("double") if "delta" in given else f.lit(0.0)
 
 
+def with_gains(edges: Any, privacy: Any) -> Any:
+    """E beside every edge: correctly rounded if there is one privacy for all, by Spark's own exponential if not."""
+    from pyspark.sql import functions as f
+
+    gain = f.exp("epsilon") if privacy is None else f.lit(privacy.growth)
+    return edges.withColumn("gain", gain).drop("epsilon")
+
+
 def directed(edges: Any) -> Any:
     """Both directions of every edge."""
     from pyspark.sql import functions as f

@@ -9,6 +9,7 @@ from tinct.errors import FileError
 from tinct.sources.spark_frames import open_frame
 from tinct.spark import publishing
 from tinct.spark._ask_groups import ask_groups
+from tinct.spark._balanced import balanced
 from tinct.spark._estimate import estimate
 from tinct.spark._extend import extend
 from tinct.spark._privatize import REPORT, privatize
@@ -21,20 +22,23 @@ if TYPE_CHECKING:
 
     from tinct.local import LocalMechanism
     from tinct.local._estimate import Estimate
+    from tinct.mechanism import Claim
     from tinct.sources.spark_frames import SparkSource
     from tinct.spark.fixed_point import Round
+    from tinct.spark.mechanism_frame import MechanismFrame
 
 
 _OTHER_FORMATS = (".csv", ".tsv", ".jsonl", ".ndjson", ".json")
 
 
 @dataclass(frozen=True)
-class ExtendedFile:
-    """What ``extend_files`` did: where the table stands, its two answers, and how many rounds it took."""
+class MechanismFolder:
+    """What ``extend_files`` and ``balanced_files`` did: where the table stands, its answers, rounds and claim."""
 
     path: str
     outputs: tuple[Any, ...]
     rounds: int
+    claim: Claim
 
 
 def open_parquet(path: str, *, master: str | None = None) -> SparkSource:
@@ -86,7 +90,7 @@ def extend_files(
     outputs: Sequence[Any] | None = None,
     disconnected: bool = False,
     progress: Callable[[Round], None] | None = None,
-) -> ExtendedFile:
+) -> MechanismFolder:
     """Extend fixed values over a graph in Parquet, and publish the table (vertex, color, first, second).
 
     Args:
@@ -104,8 +108,42 @@ def extend_files(
     vertices, edges = read_graph_frames(running, graph)
     held = publishing.read(running, fixed) if isinstance(fixed, str) else fixed
     found = extend(vertices, edges, privacy, held, outputs=outputs, disconnected=disconnected, progress=progress)
+    return _published(found, target)
+
+
+def balanced_files(
+    graph: str,
+    target: str,
+    *,
+    privacy: Any = None,
+    master: str | None = None,
+    lean: float | Mapping[Any, float] | None = None,
+    outputs: Sequence[Any] | None = None,
+    disconnected: bool = False,
+    progress: Callable[[Round], None] | None = None,
+) -> MechanismFolder:
+    """Design the fair optimum for a graph in Parquet, and publish the table (vertex, color, first, second).
+
+    Args:
+        graph: A folder with vertices and edges, as ``write_graph_frames`` makes it.
+        target: A folder that does not exist.
+        privacy: One Privacy, or None if the edges have their own.
+        master: Where to run.
+        lean: The truth of a color that is favoured.
+        outputs: The two colors, the first one first.
+        disconnected: Whether pieces with one color are meant.
+        progress: Called after every round.
+    """
+    running = session(master)
+    publishing.require_free(running, target)
+    vertices, edges = read_graph_frames(running, graph)
+    found = balanced(vertices, edges, privacy, lean=lean, outputs=outputs, disconnected=disconnected, progress=progress)
+    return _published(found, target)
+
+
+def _published(found: MechanismFrame, target: str) -> MechanismFolder:
     publishing.publish(found.table, target)
-    return ExtendedFile(target, found.outputs, found.rounds)
+    return MechanismFolder(target, found.outputs, found.rounds, found.claim)
 
 
 def _rows(path: str, master: str | None) -> Any:

@@ -32,6 +32,31 @@ def bound(key: Any, gain: Any, shift: Any) -> Any:
     return f.when(key < INFINITE, step(key, gain, shift)).otherwise(f.lit(INFINITE))
 
 
+def along_link(key: Any) -> Any:
+    """U on finite odds along a link, with the link's own parameters."""
+    f = _functions()
+    return step(key, f.col("gain"), f.col("shift"))
+
+
+def balance_level(gain: Any, shift: Any, weights: tuple[float, float]) -> Any:
+    """The level at which both ends of a boundary edge may stand (docs/theory.md §3a)."""
+    f = _functions()
+    first, second = weights
+    if first == second:
+        return f.least(_quotient(gain + shift, 1.0 - shift), f.lit(HIGHEST)) / first
+    roots = (_branch_root(gain, shift, second / first) / first, _branch_root(gain, shift, first / second) / second)
+    return f.least(*roots, f.lit(HIGHEST / max(weights)))
+
+
+def _branch_root(gain: Any, shift: Any, ratio: float) -> Any:
+    f = _functions()
+    square = ratio * (1.0 - shift)
+    linear = ratio - shift - ratio * (gain + shift)
+    rest = gain + shift
+    root = f.hypot(linear, 2.0 * f.sqrt(square) * f.sqrt(rest))
+    return f.when(linear > 0.0, _quotient(2.0 * rest, linear + root)).otherwise(_quotient(root - linear, 2.0 * square))
+
+
 def from_probabilities(first: Any, second: Any) -> Any:
     """The odds of ``first`` against ``second``; what odds cannot resolve is taken for the smallest normal float."""
     f = _functions()

@@ -1,7 +1,8 @@
 """The most common of k categories: the mechanisms behind ``mode`` (docs/theory.md §9a, docs/proofs/mode.md).
 
 One person joins or leaves: permute-and-flip, which no private rule improves on. One person changes category: a table
-on the margins to the top, certified in integers; where there is none, permute-and-flip with half the budget.
+on the margins to the top, by linear program or water-filling, certified in integers; where there is none,
+permute-and-flip with half the budget.
 """
 
 from tinct.questions.modes.mode_certificate import ModeCertificate

@@ -59,6 +59,25 @@ class MarginSpace:
         at = np.minimum(np.searchsorted(self._ranks, ranks), len(self) - 1)
         return at, self._ranks[at] == ranks
 
+    @cached_property
+    def histograms(self) -> tuple[int, ...]:
+        """How many histograms of the public number of people lie behind each state, all orders of categories counted.
+
+        >>> histogram_margins(3, 4).histograms, sum(histogram_margins(3, 4, missing=True).histograms)
+        ((3, 3, 6, 3), 35)
+        """
+        if self.people is None:
+            raise ParameterError("margins that serve every number of people have no number of histograms")
+        found = []
+        for margins in self.states.tolist():
+            orders = math.factorial(self.k)
+            for margin in set(margins):
+                orders //= math.factorial(margins.count(margin))
+            # with missing people the top may be anything that leaves no count below 0 and no more than n in all
+            tops = (self.people + sum(margins)) // self.k - margins[-1] + 1 if self.missing else 1
+            found.append(orders * tops)
+        return tuple(found)
+
     def reduced(self, counts: Sequence[int]) -> tuple[int, list[int]]:
         """The state of counts, and for every category its place in that state."""
         top = max(counts)

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import math
 import operator
+from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from tinct.errors import NotPrivate, Parameter, ParameterError
 from tinct.privacy import Privacy
+from tinct.questions.modes.best_mean import MOST_EPSILON, MeanProgram, whole_weights
 from tinct.questions.modes.coins import retention
 from tinct.questions.modes.margins import (
     clipped_margins,
@@ -32,6 +34,8 @@ if TYPE_CHECKING:
 ModeMechanism = ModeTable | PermuteAndFlip
 
 FEW_HISTOGRAMS = 20_000
+FEWER_HISTOGRAMS = 400  # for which a linear program is solved, twice at most: about a second
+WORTHWHILE = 1e-5  # mean truth by which the program's table must be better than water-filling
 MOST_CATEGORIES = 20  # beyond, hundreds of thousands of small steps make a table slow
 MOST_ENTRIES = 800_000  # states times categories: several seconds
 LOSSES = (1e-12, 1e-9, 1e-7, 1e-6, 1e-5, 1e-4, 1e-3)  # truth that clipping may cost; the first that is affordable
@@ -40,6 +44,8 @@ MOST_STRETCH = 1.1  # much beyond this, permute-and-flip is more truthful for la
 _LEAST_BITS = 128
 _MOST_BITS = 4096
 _MOST_STORAGE = 1 << 30  # bits in all weights together
+_SAME = 1e-9  # truths that differ by less are called equal
+_CAUTIONS = (1, 2**8, 2**16)  # times the room that a program's table is given, until it is proved
 _SLACK = 30  # the rule is solved for coins this many binary places above q, which leaves room for rounding
 
 
@@ -75,11 +81,68 @@ def mode_mechanism(
     people = _require_people(n, neighbors)
     if neighbors == "add-remove":
         return PermuteAndFlip(k, retention(exact))
+    coins = PermuteAndFlip(k, retention(exact, halved=True), "replace")
     for space in _spaces(k, exact, people, missing):
         table = certified_table(space, exact, progress)
+        if space.people is not None and len(space) <= FEWER_HISTOGRAMS and float(exact) <= MOST_EPSILON:
+            table = with_best_mean(table, coins, space, exact, progress)
         if table is not None:
             return table
-    return PermuteAndFlip(k, retention(exact, halved=True), "replace")
+    return coins
+
+
+def with_best_mean(
+    table: ModeTable | None,
+    coins: PermuteAndFlip,
+    space: MarginSpace,
+    epsilon: Amount,
+    progress: Progress | None = None,
+) -> ModeTable | None:
+    """The given table, or one with more mean truth over all histograms that is at no lead right less often.
+
+    If no table is given, the new one is at no lead right less often than ``coins``. What comes back knows how much
+    larger its mean could be. Where the program is not solved, or its table not proved, what was given comes back.
+    """
+    tell = progress or (lambda _: None)
+    tell(0.0)
+    q = retention(epsilon)
+    program = MeanProgram(space, q)
+    solved = program.solve()
+    if solved is None:
+        return table
+    tell(0.4)
+    bound = solved.upper_bound
+    leads = space.states[:, 1].tolist()
+    least = [(table or coins).truth(lead) if lead else 0.0 for lead in leads]
+    truths = 1 / space.k + float(1 - q) * solved.table[:, 0]
+    if any(lead and truth < floor - _SAME for lead, truth, floor in zip(leads, truths, least, strict=True)):
+        solved = program.solve([max(0.0, floor - _SAME / 2) for floor in least])
+    tell(0.8)
+    if solved is not None:
+        bits = _bits(q, int(space.states.max(initial=1)))
+        for caution in _CAUTIONS:
+            rows, total = whole_weights(space, solved, q, bits, caution=caution)
+            found = ModeTable(epsilon, space, rows, total, q, "linear program", bound)
+            if _is_proved(found) and (table is None or found.mean_truth > table.mean_truth + WORTHWHILE):
+                tell(1.0)
+                return found
+    if table is None:
+        return None
+    known = replace(table, best_mean=bound)
+    known.certify()
+    tell(1.0)
+    return known
+
+
+def _is_proved(table: ModeTable) -> bool:
+    """Whether a table has positive weights and is private, in whole numbers."""
+    if not min(map(min, table.rows)) > 0:
+        return False
+    try:
+        table.certify()
+    except NotPrivate:
+        return False
+    return True
 
 
 def certified_table(space: MarginSpace, epsilon: Amount, progress: Progress | None = None) -> ModeTable | None:
@@ -115,7 +178,7 @@ def table_on(space: MarginSpace, epsilon: Amount, *, stretch: float = 1.0) -> Mo
     # strictly between q and 1, and as far above q as either end allows
     coin *= 1 + (1 - coin) / 2**_SLACK
     rows, total = water_filling(space, coin, _bits(q, int(space.states.max(initial=1))))
-    return ModeTable(epsilon, space, rows, total, q)
+    return ModeTable(epsilon, space, rows, total, q, "water-filling" + " for a smaller ε" * (stretch > 1.0))
 
 
 def ceiling_for(k: int, epsilon: float, loss: float) -> int:

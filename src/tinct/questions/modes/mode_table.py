@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from decimal import ROUND_CEILING, Context, Decimal
 from functools import cached_property
 from itertools import accumulate
 from typing import TYPE_CHECKING
@@ -27,6 +28,8 @@ if TYPE_CHECKING:
 
     Below = Callable[[int], int]
 
+_LEAST_GAP = 1e-9  # what is claimed at best; a tenth of it is far more than means and their bound are rounded by
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ModeTable:
@@ -38,6 +41,8 @@ class ModeTable:
         rows: One row of weights per state, in the order of ``space.states``; equal margins have equal weights.
         total: What each row sums to.
         q: A rational number, at least e^−ε, that every weight keeps on every move.
+        rule: How the weights were found; a table from a file does not say.
+        best_mean: A mean truth that no private rule on these states exceeds, where a linear program was solved.
     """
 
     epsilon: Amount
@@ -45,6 +50,8 @@ class ModeTable:
     rows: tuple[tuple[int, ...], ...]
     total: int
     q: Fraction
+    rule: str = "a table"
+    best_mean: float | None = None
 
     @property
     def k(self) -> int:
@@ -59,9 +66,29 @@ class ModeTable:
     @property
     def method(self) -> str:
         """The mechanism in public words."""
-        if self.space.people is not None:
-            return f"water-filling on the histograms of n = {self.space.people:,}"
-        return f"water-filling on margins, those of {self.space.ceiling:,} or more taken as one"
+        if self.space.people is None:
+            return f"{self.rule} on margins, those of {self.space.ceiling:,} or more taken as one"
+        where = f"{self.rule} on the histograms of n = {self.space.people:,}"
+        gap = self.mean_gap
+        if gap is None:
+            return where
+        who = "no private mechanism that looks at margins alone" if self.space.missing else "no private mechanism"
+        return f"{where}: on average over them {who} is right more often by more than {_one_digit(gap)}"
+
+    @cached_property
+    def mean_truth(self) -> float:
+        """The mean over all histograms of n people of the probability of a right answer; n must be public."""
+        counts, states = self.space.histograms, self.space.states.tolist()
+        right = sum(
+            count * row[0] * margins.count(0) for count, margins, row in zip(counts, states, self.rows, strict=True)
+        )
+        mean: float = right / (self.total * sum(counts))
+        return mean
+
+    @property
+    def mean_gap(self) -> float | None:
+        """By how much at most another private rule has more mean truth, rounded up; None if that is not known."""
+        return None if self.best_mean is None else max(_LEAST_GAP, self.best_mean - self.mean_truth + _LEAST_GAP / 10)
 
     def certify(self, progress: Callable[[float], None] | None = None) -> ModeProof:
         """Verify in exact arithmetic that the table is ε-private; ``NotPrivate`` names a move that refutes it."""
@@ -121,3 +148,13 @@ class ModeTable:
 
     def __repr__(self) -> str:
         return f"<ModeTable: {self.k} categories, {len(self.rows):,} states, ε = {self.epsilon}>"
+
+
+def _one_digit(value: float) -> str:
+    """A small number to one digit, rounded up.
+
+    >>> _one_digit(0.00042), _one_digit(1e-9)
+    ('0.0005', '1e-9')
+    """
+    rounded = Context(prec=1, rounding=ROUND_CEILING).create_decimal(Decimal(repr(value)))
+    return f"{rounded:f}" if rounded >= Decimal("0.0001") else f"{rounded.normalize():e}"

@@ -35,8 +35,9 @@ def described_as(
     }  # fmt: skip
     named = [name for name, value in options.items() if value is not None]
     if found is not None and named:
+        extra = named[0]
         raise ParameterError.about(
-            named[0], f"the description of the data says how cells are written: leave out `{named[0]}`"
+            extra, f"the description of the data says how cells are written: leave out `{extra}`"
         )
     if found is None and named:
         found = Description().with_format(**options)
@@ -56,7 +57,7 @@ def person_of(described: Description, unit: str | None) -> str | None:
     """The column that identifies people: what the description says, if it says anything about columns."""
     if unit is not None and described.columns and unit != described.person:
         raise ParameterError.about(
-            "unit", f"the description of the data declares {_people(described.person)}: leave out `unit`"
+            "unit", "leave out `unit`: ", f"the description of the data declares {_people(described.person)}"
         )
     return described.person if unit is None else unit
 

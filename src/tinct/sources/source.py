@@ -221,7 +221,7 @@ def group_names(groups: Sequence[Any], columns: tuple[str, ...]) -> tuple[str, .
     What several columns name together is one text with commas, or a tuple of values.
     """
     if isinstance(groups, str | set | frozenset | dict) or not hasattr(groups, "__iter__"):
-        raise ParameterError.of("groups", "a list such as ['N', 'S']", groups)
+        raise ParameterError.of("groups", "a list such as ['N', 'S']")
     given, seen = tuple(groups), dict[str, None]()
     if not 1 <= len(given) <= MAX_GROUPS:
         raise ParameterError.of("groups", f"between 1 and {MAX_GROUPS:,} names", ..., f", got {len(given):,}")

@@ -330,6 +330,13 @@ def read_cell(text: str | None, use: str, column: Mapping[str, Any] | None = Non
     listed = any(cell == value for value in values)
     if not cell or (cell in marks and not listed and (own or use in ("text", "label"))):
         return None
+    if own and use != "text" and not listed and kind != "date" and use != "day":  # -9 is -9.0
+        if short(cell) in map(short, marks):
+            return None
+        number = read_number(cell, None, **written)
+        numeric = use == "number" or kind == "number" or (values and not isinstance(values[0], str))
+        if numeric and number is not None and number in [read_number(mark, None, **written) for mark in marks]:
+            return None
     if use == "number" or (use == "label" and (kind == "number" or (values and not isinstance(values[0], str)))):
         number = read_number(cell, column, **written)
         if use == "number" or number is None:
@@ -344,7 +351,12 @@ def read_cell(text: str | None, use: str, column: Mapping[str, Any] | None = Non
         return moment[:10] if use == "label" and moment and "%H" not in column["form"] else moment
     if values and not listed:
         return None
-    return re.sub(r"\.0+$", "", cell) if use == "label" and re.fullmatch(r"-?[0-9]+\.0+", cell) else cell
+    return short(cell) if use == "label" else cell
+
+
+def short(cell: str) -> str:
+    """A whole number without its zeros after the point; all else as it is."""
+    return cell.partition(".")[0] if re.fullmatch(r"-?[0-9]+\.0+", cell) else cell
 
 
 def read_number(cell: str, column: Mapping[str, Any] | None, **written: Any) -> float | None:

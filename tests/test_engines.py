@@ -21,10 +21,12 @@ duckdb = pytest.importorskip("duckdb")
 
 TEXTS = [
     "yes", "no", " YES ", "No", "ja", "nein", "1", "0", "1.0", "0.0", "2", "NA", "N/A", "nan", "", "  ", "N", "S", "n",
-    "\u00a0yes\u00a0", "\u3000no", "12", "-3.5", "1e3", "1e400", "1e-400", "1.234,5", "1.234", "15.000", "+5", "5.", ".5",
-    "-0.0", "Infinity", "１２", "9" * 350, "0" * 500 + "1", "9007199254740993", "31.12.1990", "1.2.2000", "30.02.1990",
+    "\u00a0yes\u00a0", "\u3000no", "12", "-3.5", "1e3", "1e400", "1e-400", "1.234,5", "1.234", "15.000", "+5", "5.",
+    ".5", "-0.0", "Infinity", "１２", "9" * 350, "0" * 500 + "1", "9007199254740993", "31.12.1990", "1.2.2000",
+    "30.02.1990",
     "29.02.2000", "29.02.1900", "1990-12-31", "1990-12-31T10:00:00Z", "1990-12-31 10:00:00.5", "2000-02-30", "ÄÖÜ", "İ",
-    "ẞ", "ß", "Straße", "é", "e\u0301", "x" * 300, "12\n", "31.12.1990\n", "1.0\n", "\tN", "x y", "x,y", "x\\y", "'", '"',
+    "ẞ", "ß", "Straße", "é", "e\u0301", "x" * 300, "12\n", "31.12.1990\n", "1.0\n", "\tN", "x y", "x,y", "x\\y", "'",
+    '"',
 ]  # fmt: skip
 DAYS = [None, *(dt.date(*day) for day in ((1990, 12, 31), (2000, 2, 29), (2024, 1, 1), (1969, 12, 31)))]
 MOMENTS = [None, dt.datetime(1990, 12, 31), dt.datetime(1990, 12, 31, 0, 0, 0, 500000), dt.datetime(2000, 2, 29, 23)]
@@ -86,13 +88,16 @@ DESCRIPTIONS = {
     ),
 }
 QUESTIONS = [
-    "majority(t)", "majority(b)", "majority(i)", "majority(f)", "majority(n)", "median(f, above=1)", "median(t, above=3)",
-    "median(h, above=9007199254740992)", "median(n, above=1)", "threshold(t == 'N', at_least=1)",
+    "majority(t)", "majority(b)", "majority(i)", "majority(f)", "majority(n)", "median(f, above=1)",
+    "median(t, above=3)", "median(h, above=9007199254740992)", "median(n, above=1)",
+    "threshold(t == 'N', at_least=1)",
     "threshold(t >= 1990-12-31, at_least=3)", "threshold(d < 2000-02-29, at_least=3)",
     "threshold(m > 1990-12-31, at_least=3)", "threshold(m <= '1990-12-31 00:00:00.5', at_least=3)",
     "mode(g, categories=['N', 'S', '1'])", "mode(i, categories=[1, 2])", "mode(g, categories=[1, 2])",
+    "mode(g, categories=['NA', 'N'])",
     "majority(g, yes='N', no=['S', 'x y'])", "exists(t in ['x', 'N', 'é'])", "majority(i, yes=1, no=2)",
-    "threshold(t between 1 and 20, at_least=1)", "threshold(not t == 'x' or b, at_least=1)", "threshold(t < 'x', at_least=1)",
+    "threshold(t between 1 and 20, at_least=1)", "threshold(not t == 'x' or b, at_least=1)",
+    "threshold(t < 'x', at_least=1)",
 ]  # fmt: skip
 BYS = ["g", "i", "f", "b", "t", "h", "n", "d", "m", ("g", "b"), ("t", "g", "i")]
 
@@ -158,25 +163,23 @@ def in_json_lines(rows, path):
 
 
 def in_sqlite(rows, path):
-    """The rows in an SQLite file: numbers as numbers, all else as text."""
+    """The rows in an SQLite file: whole numbers as such, all else as text."""
     with sqlite3.connect(path) as connection:
         connection.execute(f"CREATE TABLE messy ({', '.join(VALUES)})")
         marks = ", ".join("?" * len(VALUES))
         connection.executemany(
-            f"INSERT INTO messy VALUES ({marks})",
-            [
-                [v if isinstance(v, int | float) and not isinstance(v, bool) else written(v) for v in row.values()]
-                for row in rows
-            ],
+            f"INSERT INTO messy VALUES ({marks})",  # noqa: S608 # marks only
+            [[v if type(v) is int else written(v) for v in row.values()] for row in rows],
         )
     connection.close()
     return path
 
 
-def everything(source, questions=QUESTIONS, bys=BYS):
+def everything(source, questions=QUESTIONS):
     """Whatever can be asked of a source, and what it counts."""
-    found = {}
-    for text in questions:
+    found, known = {}, source.description.columns if source.description else VALUES
+    bys = [by for by in BYS if set(by) <= set(known)]
+    for at, text in enumerate(questions):
         question = parse(text)
         for unit in (None, "id"):
             try:
@@ -185,7 +188,7 @@ def everything(source, questions=QUESTIONS, bys=BYS):
                 found[text, unit] = "refused" if "holds" not in str(error) else "of another type"
                 continue
             found[text, unit] = (counts.rows, counts.classes, counts.missing)
-            for by in bys:
+            for by in (bys[at % len(bys)], bys[(3 * at + 4) % len(bys)]):
                 for groups in (None, ["N", "1", "2", "yes", "x"]) if isinstance(by, str) else (None,):
                     for each in (1, 2) if unit else (1,):
                         try:
@@ -228,7 +231,7 @@ def test_tables_of_a_server_and_of_files_count_alike(database, tmp_path, name):
         in_parquet(rows, tmp_path / "rows.parquet"),
     ):
         with sources.open(str(data), description) as source:
-            assert require_equal(everything(source), reference) > 40
+            assert require_equal(everything(source), reference) > 10
 
 
 @pytest.mark.parametrize("name", [None, *DESCRIPTIONS])
@@ -239,7 +242,7 @@ def test_text_files_and_sqlite_count_alike(tmp_path, name):
         reference = everything(source)
     for data in (in_json_lines(rows, tmp_path / "rows.jsonl"), in_sqlite(rows, tmp_path / "rows.db")):
         with sources.open(data, description) as source:
-            assert require_equal(everything(source), reference) > 40
+            assert require_equal(everything(source), reference) > 10
     if description is not None:
         with sources.open(as_arrow(rows), description) as source:
-            assert require_equal(everything(source), reference, types=False) > 40
+            assert require_equal(everything(source), reference, types=False) > 10

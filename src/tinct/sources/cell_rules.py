@@ -148,7 +148,18 @@ def marked_words(column: Column) -> tuple[str, ...]:
     """The words for a missing value that would be read as yes or no if nobody had said so."""
     if not has_own_marks(column.format) or (column.described is not None and column.described.yes):
         return ()  # the owner's own words for yes and no are never among them
-    return tuple(mark for mark in column.format.missing if mark.lower() in (*YES_WORDS, *NO_WORDS))
+    marks, usual = column.format.missing, (*YES_WORDS, *NO_WORDS)
+    same = [word for word in usual if label_of(word) in map(label_of, marks)]  # 0 is 0.0
+    return tuple(dict.fromkeys([*same, *(mark for mark in marks if mark.lower() in usual)]))
+
+
+def marked_numbers(column: Column) -> list[float]:
+    """The numbers that stand for a missing value: -9 is -9.0."""
+    written = column.format
+    if not has_own_marks(written):
+        return []
+    fitting = [mark for mark in written.missing if re.fullmatch(number_pattern(written), mark)]
+    return numbers_among(mark.replace(written.thousands, "").replace(written.decimal, ".") for mark in fitting)
 
 
 def marked_moments(column: Column) -> tuple[str, ...]:
@@ -166,8 +177,6 @@ def _number(column: Column, sql: DuckDB) -> str:
         return sql.cell_as_number(cell)
     text = sql.trimmed(cell)
     tests = [f"length({text}) <= {MAX_DIGITS}", sql.matches(text, number_pattern(written))]
-    if has_own_marks(written) and written.missing:
-        tests.append(f"{text} NOT IN ({_listed(written.missing)})")
     plain = f"replace({text}, {text_literal(written.thousands)}, '')" if written.thousands else text
     plain = plain if written.decimal == "." else f"replace({plain}, {text_literal(written.decimal)}, '.')"
     return f"CASE WHEN {' AND '.join(tests)} THEN {sql.text_as_number(plain)} END"
@@ -175,7 +184,7 @@ def _number(column: Column, sql: DuckDB) -> str:
 
 def _checked_number(column: Column, read: str, sql: DuckDB) -> str:
     """A finite number that its description allows."""
-    described, written = column.described, column.format
+    described = column.described
     tests = [sql.finite(read)]
     if described is not None and described.least is not None:
         tests.append(f"{read} >= {sql.number(described.least)}")
@@ -183,7 +192,7 @@ def _checked_number(column: Column, read: str, sql: DuckDB) -> str:
         tests.append(f"{read} <= {sql.number(described.most)}")
     if described is not None and described.values:
         tests.append(f"{read} IN ({', '.join(sql.number(float(value)) for value in described.values)})")
-    marks = numbers_among(written.missing) if has_own_marks(written) and not column.is_text else []
+    marks = marked_numbers(column)
     if marks:
         tests.append(f"{read} NOT IN ({', '.join(map(sql.number, marks))})")
     return f"CASE WHEN {' AND '.join(tests)} THEN {read} END"
@@ -260,14 +269,15 @@ def day_pattern(form: str, *, groups: bool = False) -> str:
 
 def _checked_text(column: Column, use: str, read: str, sql: DuckDB) -> str:
     described, tests, marks = column.described, [], marks_of(column)
-    if column.is_text and marks:
-        tests.append(f"{read} IN ({_listed(marks)})")
-    if described is not None and described.values:
-        tests.append(f"{read} NOT IN ({_listed(map(str, described.values))})")
     label = read
     if use == LABEL and column.is_text:
         ends = f"right({read}, 1) = '0' AND {sql.matches(read, WHOLE_LABEL)}"  # the quick look first
         label = f"CASE WHEN {ends} THEN split_part({read}, '.', 1) ELSE {read} END"
+    if column.is_text and marks:
+        same = label if use == LABEL and has_own_marks(column.format) else read  # -9.0 is -9
+        tests.append(f"{same} IN ({_listed(dict.fromkeys(map(label_of, marks)) if same != read else marks)})")
+    if described is not None and described.values:
+        tests.append(f"{read} NOT IN ({_listed(map(str, described.values))})")
     return f"CASE WHEN {' OR '.join(tests)} THEN NULL ELSE {label} END" if tests else label
 
 

@@ -22,7 +22,9 @@ from tinct.sources.cell_rules import (
     WHOLE_LABEL,
     day_pattern,
     has_own_marks,
+    label_of,
     marked_moments,
+    marked_numbers,
     marked_words,
     marks_of,
     number_pattern,
@@ -337,15 +339,13 @@ def _number(cell: Any, column: Column) -> Any:
         return cell.cast("double")
     text = _trimmed(cell)
     fits = _matches(text, number_pattern(written)) & (f.length(text) <= MAX_DIGITS)
-    if has_own_marks(written) and written.missing:
-        fits &= ~text.isin(*written.missing)
     plain = f.replace(text, f.lit(written.thousands), f.lit("")) if written.thousands else text
     return f.when(fits, f.replace(plain, f.lit(written.decimal), f.lit(".")).try_cast("double"))
 
 
 def _checked_number(number: Any, column: Column) -> Any:
     """A finite number that its description allows."""
-    f, described, written = _functions(), column.described, column.format
+    f, described = _functions(), column.described
     tests = [f.lit(True)]
     if described is not None and described.least is not None:
         tests.append(number >= described.least)
@@ -353,7 +353,7 @@ def _checked_number(number: Any, column: Column) -> Any:
         tests.append(number <= described.most)
     if described is not None and described.kind == CATEGORY and described.values:
         tests.append(number.isin(*described.values))
-    marks = numbers_among(written.missing) if has_own_marks(written) and not column.is_text else []
+    marks = marked_numbers(column)
     if marks:
         tests.append(~number.isin(*marks))
     return f.when(reduce(and_, tests), _finite(number))
@@ -418,13 +418,14 @@ def _two_digits(number: Any) -> Any:
 
 def _checked_text(text: Any, column: Column, use: str) -> Any:
     f, described, tests = _functions(), column.described, []
-    if column.is_text and marks_of(column):
-        tests.append(~text.isin(*marks_of(column)))
     if described is not None and described.kind == CATEGORY and described.values:
         tests.append(text.isin(*map(str, described.values)))
     label = text
     if use == LABEL and column.is_text:
         label = f.when(_matches(text, WHOLE_LABEL), f.split_part(text, f.lit("."), f.lit(1))).otherwise(text)
+    if column.is_text and marks_of(column):
+        same = use == LABEL and has_own_marks(column.format)  # -9.0 is -9
+        tests.append(~(label if same else text).isin(*map(label_of if same else str, marks_of(column))))
     return f.when(reduce(and_, tests), label) if tests else label
 
 

@@ -275,7 +275,9 @@ class Ledger:
                 if known.composition == "accounting":
                     raise ParameterError("a budget with a plan is for this plan: make another scope")
                 if stored_rows.is_used(session, known.name):
-                    raise ParameterError(f"scope {scope!r} has charges, so its budget cannot change: make another scope")
+                    raise ParameterError(
+                        f"scope {scope!r} has charges, so its budget cannot change: make another scope"
+                    )
                 if granted > known.epsilon or wanted > known.delta:
                     raise ParameterError(
                         f"a budget can only be lowered: that of scope {scope!r} is ε = {known.written}, "
@@ -498,6 +500,9 @@ class Ledger:
                 f"scope {known.name!r} has another budget: ε = {known.written}, "
                 f"δ = {shown(known.delta)}, composition {known.composition!r}; it cannot be changed. ",
                 Way("Open the ledger without epsilon to use it", "Use it as it is, or make another with --scope"),
+                "; as long as nothing was charged, ",
+                Way("Ledger.lower", "tinct budget lower"),
+                " lowers it",
                 path=self._store.name,
             )
 

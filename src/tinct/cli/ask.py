@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from tinct.cli.cost_line import cost_line
+from tinct.cli.answer_files import require_target, write_answers
 from tinct.cli.printing import echo, echo_json
 from tinct.cli.screen import measured, stage
 from tinct.cli.shared_options import (
@@ -183,7 +184,8 @@ def ask(
             "--output",
             "-o",
             metavar="PATH",
-            help="With --engine spark and --by: write the answers to this new folder, however many there are.",
+            help="With --by: also write the answers to this file (.csv, .tsv, .parquet). With --engine spark: write "
+            "them to this new folder, however many there are.",
             show_default=False,
         ),
     ] = None,
@@ -210,15 +212,19 @@ def ask(
         )
     if right is not None and not plan:
         raise ParameterError("--right needs --plan: it only finds epsilon and draws nothing")
-    keep_inputs([certificate], [data, ledger])
+    keep_inputs([certificate, output], [data, ledger])
     finding = bool(by) and groups is None
     _require_certifiable(certificate, finding=finding)
     charge: dict[str, Any] = {"ledger": ledger, "request": request, "scope": scope}
-    if output is not None:
-        if not on_spark(engine, master) or not by or plan or certificate is not None:
-            raise ParameterError("--output is for --engine spark with --by, without --plan and --certificate")
+    if output is not None and (not by or plan):
+        raise ParameterError("--output is for the answers of --by, without --plan")
+    if output is not None and on_spark(engine, master):
+        if certificate is not None:
+            raise ParameterError("--certificate does not go with --output on Spark")
         _print_result(_publish(data, question, output, master, {**options, **charge}), details, as_json)
         return
+    if output is not None:
+        require_target(output)
     rows = _opened(data, kind, engine, master)
     if plan:
         with measured("Planning") as progress:
@@ -234,6 +240,9 @@ def ask(
     with measured("Counting and proving") as progress:
         answer = asking.ask(rows, question, progress=progress, **charge, **options)
     _print_result(answer, details, as_json)  # before anything else can fail: it is paid for
+    if output is not None:
+        write_answers(output, answer.value)
+        echo(f"Answers written to {output}", err=True)
     _write_certificate(certificate, answer.plan)
 
 

@@ -28,7 +28,12 @@ MuOption = Annotated[
 DisconnectedOption = Annotated[bool, typer.Option("--disconnected", help="Allow a graph in several pieces.")]
 LedgerOption = Annotated[
     str | None,
-    typer.Option("--ledger", help="Charge this ledger: a file, or a postgresql:// address.", show_default=False),
+    typer.Option(
+        "--ledger",
+        help="Charge this ledger: a file, or a postgresql:// address.",
+        envvar="TINCT_LEDGER",
+        show_default=False,
+    ),
 ]
 RequestOption = Annotated[
     str | None,

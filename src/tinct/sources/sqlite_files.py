@@ -6,6 +6,7 @@ are missing. A view computes its rows: what fails in that computation fails here
 
 from __future__ import annotations
 
+import os
 import sqlite3
 from contextlib import closing
 from functools import partial
@@ -86,13 +87,17 @@ def _text(value: Any) -> Any:
 
 def _require_database(path: Path) -> None:
     with path.open("rb") as file:
-        head = file.read(16)
+        head, size = file.read(100), os.fstat(file.fileno()).st_size
     if not head:
         raise FileError("the file is empty", path=path)
     if head[8:12] == b"DUCK":
         raise FileError("this is a DuckDB database: name it .duckdb", path=path)
-    if head != _MAGIC:
+    if head[:16] != _MAGIC:
         raise FileError("this is not an SQLite database, or it is encrypted", path=path)
+    # pages and their size, as the file says; what is missing of the last page, the library would take for zeros
+    page, pages = int.from_bytes(head[16:18], "big"), int.from_bytes(head[28:32], "big")
+    if size < 100 or (head[24:28] == head[92:96] and size < pages * (65_536 if page == 1 else page)):
+        raise FileError("the database is incomplete: it is shorter than it says", path=path)
 
 
 def _connected(path: Path) -> sqlite3.Connection:

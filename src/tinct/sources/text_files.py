@@ -103,8 +103,8 @@ _FOREIGN = (
     (b"\x28\xb5\x2f\xfd", "compressed with zstd: put .zst behind its name"),
     (b"PK\x03\x04", "a zip archive or a spreadsheet: a spreadsheet is named .xlsx"),
     (b"\xd0\xcf\x11\xe0", "a spreadsheet: save it as .xlsx"),
-    (b"\xff\xfe", "UTF-16 text: save it as UTF-8"),
-    (b"\xfe\xff", "UTF-16 text: save it as UTF-8"),
+    (b"\xff\xfe", "UTF-16 text: save it as UTF-8, or name utf-16 as its encoding"),
+    (b"\xfe\xff", "UTF-16 text: save it as UTF-8, or name utf-16 as its encoding"),
     (b"SQLite format 3", "an SQLite database: name it .sqlite"),
     (b"ARROW1", "an Arrow file: save it as Parquet"),
 )
@@ -200,7 +200,8 @@ def _text(path: Path, line: bytes, suffix: str, *, cut: bool) -> str:
     try:
         text = line.decode("utf-8")
     except UnicodeDecodeError:
-        raise FileError("the first line is not UTF-8 text: save the file as UTF-8", path=path) from None
+        problem = "the first line is not UTF-8 text: save the file as UTF-8, or say what it is written in, such as "
+        raise FileError(problem, Parameter("encoding", "latin-1"), path=path) from None
     if not text.strip():
         raise FileError("the file is empty, or its first line is: the first line must name the columns", path=path)
     if _JSON.match(text):

@@ -58,4 +58,5 @@ def _number(value: float, decimal: str) -> str | None:
 def _moment(value: date | time, form: str) -> str:
     if form and isinstance(value, date):  # a datetime is one too
         return value.strftime(form)
-    return value.isoformat(sep=" ") if isinstance(value, datetime) else value.isoformat()
+    text = value.isoformat(sep=" ") if isinstance(value, datetime) else value.isoformat()
+    return text.rstrip("0") if "." in text else text  # of a second as many digits as there are

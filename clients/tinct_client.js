@@ -33,12 +33,10 @@ const tinct = (() => {
     return one;
   }
 
-  // Whether a rational in lowest terms is short enough for a file: 1300 digits each, and 2600 in all with the stroke.
+  // Whether a rational in lowest terms is short enough for a file: 1300 digits above the stroke, and as many below it.
   function fits([above, below]) {
     const common = gcd(absolute(above), below);
-    const lengths = [absolute(above) / common, below / common].map((part) => part.toString().length);
-    const length = lengths[0] + (below === common ? 0 : 1 + lengths[1]);
-    return Math.max(...lengths) <= 1300 && length <= 2600;
+    return [absolute(above) / common, below / common].every((part) => part.toString().length <= 1300);
   }
 
   // A decimal such as "-1.5e-3", exactly.
@@ -161,7 +159,7 @@ const tinct = (() => {
   }
 
   function growthOf(text) {
-    const found = typeof text === "string" && text.length <= 2600 && /^(\d{1,1300})(?:\/(\d{1,1300}))?$/.exec(text);
+    const found = typeof text === "string" && /^(\d{1,1300})(?:\/(\d{1,1300}))?$/.exec(text);
     demand(found, "growth must be a whole number or a fraction, as text");
     const [above, below] = [BigInt(found[1]), BigInt(found[2] || "1")];
     const plain = below !== 0n && gcd(above, below) === 1n && text === (below === 1n ? `${above}` : `${above}/${below}`);

@@ -24,7 +24,7 @@ from tinct import DatasetGraph, FileError, NotPrivate, ParameterError, Privacy, 
 from tinct.exact import proof as certificate
 from tinct.exact.certified import Certified
 from tinct.exact.grid import GridPair, best_neighbor
-from tinct.exact.proof import BrokenEdge, Terms, at_most_exp, parse_rational, prove
+from tinct.exact.proof import BrokenEdge, Terms, at_most_exp, parse_rational, prove, written
 from tinct.graphs import EdgeClasses
 
 FULL = os.environ.get("TINCT_EVIDENCE") == "1"
@@ -249,6 +249,15 @@ def test_rationals_have_one_spelling(text):
     """Whole numbers or fractions in lowest terms, as text of up to 1,300 digits; nothing else is read."""
     with pytest.raises(ParameterError):
         parse_rational(text, "growth")
+
+
+@pytest.mark.parametrize("value", [Fraction(10**1300 - 1), Fraction(1, 10**1300 - 1), Fraction(10**1300 - 1, 10**1299)])
+def test_what_is_written_can_be_read(value):
+    """Up to the last of 1,300 digits above the line and of as many below it."""
+    assert parse_rational(written(value, "growth"), "growth") == value
+    for more in (value + 10**1300, Fraction(value.numerator, value.denominator * 10**1300 + 1)):
+        with pytest.raises(ParameterError, match="more than 1,300 digits"):
+            written(more, "growth")
 
 
 @pytest.mark.parametrize(

@@ -103,7 +103,13 @@ def documents(tmp_path_factory):
 # edits
 
 
+# texts as long as numbers may be, above the line and below it, and one digit longer
+LONG = [f"{above}/{below}" for above, below in (
+    (10**1299 + 7, 10**1299 + 6), (10**1299 + 6, 10**1299 + 7), (10**1298 + 1, 10**1299), (1, 10**1299), (1, 10**1300),
+    (10**1300 + 1, 10**1300), (10**1299 + 7, 10**1300), (10**1300 + 1, 10**1299),
+)] + ["9" * 1300, "9" * 1301]  # fmt: skip
 ODD = [None, True, False, 0, 1, 2, -1, 1.5, 1.0, 10**399, 10**401, "", "0", "1", "2", "x", "-1", "01", "2/4", "1/3",
+       LONG[0], LONG[1], f"ln {LONG[0]}", LONG[5],
        "3/2", "ln 2", "ln 1", "701", "1\n", [], {}, [[]], [None], [0], [0, 1], {"a": 1}, ["1"] * 3, "\ud800",
        float("inf"), "replace", "add-remove", ["clip", 3], ["cap", 4], ["rest", 1], ["margins"], ["sort"]]  # fmt: skip
 
@@ -392,6 +398,26 @@ def test_the_independent_checker_looks_at_exactly_the_moves_there_are(k, most, n
 
 
 # edits decided by both
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_both_checkers_draw_the_line_at_the_same_digit(kind, documents, tool, tmp_path):
+    """Every number of a certificate as long as it may be, and one digit longer, above the line and below it."""
+    path, fates = tmp_path / "certificate.json", Counter()
+    for *above, last in [at for at in _paths(documents[kind]) if _is_number(_at(documents[kind], at))][:40]:
+        for text in (*LONG, *(f"ln {each}" for each in LONG)):
+            changed = deepcopy(documents[kind])
+            _at(changed, above)[last] = text
+            path.write_text(signed(changed), encoding="utf-8")
+            found = library_accepts(path)
+            assert tool_accepts(tool, path) == found, (above, last, text)
+            fates[found] += 1
+    assert fates[True] > 0
+    assert fates[False] > 0
+
+
+def _is_number(value):
+    return isinstance(value, str) and value.removeprefix("ln ").replace("/", "").isdigit()
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -9,7 +9,7 @@ from evidence.pairs import closeness, looking
 from evidence.pairs.cases import REPLACE
 from evidence.pairs.watching import Watch
 from evidence.pairs.writing import Unwritable
-from tinct import errors
+from tinct.errors import ParameterError
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 ERRORS, FAULTS, PLANS, ANSWERS, SHOWN, SEEN, UNPAID = (
     "one of two neighbours fails, or fails otherwise",
-    "a request ends with an error that is not one of tinct's",
+    "a request fails after everything public about it was accepted",
     "the plan depends on the data",
     "the answers are not (ε, δ)-close",
     "what is shown beside the answers depends on the data",
@@ -68,7 +68,7 @@ def _answers(case: Case, one: Any, other: Any, watches: tuple[Watch, Watch]) -> 
         return ERRORS, f"{one.get('error')} | {other.get('error')}"
     if "error" in one:
         kind, words = one["error"][0][:2]
-        return None if hasattr(errors, kind) else (FAULTS, f"{kind}: {words}")
+        return None if kind == ParameterError.__name__ else (FAULTS, f"{kind}: {words}")
     if one["plan"] != other["plan"]:
         return PLANS, difference(one["plan"], other["plan"])
     names = closeness.differing(*watches)

@@ -292,12 +292,13 @@ def _spark(dice: Random, case: Case, rows: list[Row], folder: Path) -> Any:
     from pyspark.sql import SparkSession
 
     from tinct.sources.spark_frames import open_frame
+    from tinct.spark import session
     from tinct.spark.parquet_rows import read_rows
 
-    quiet: dict[str, Any] = {"spark.ui.enabled": "false", "spark.sql.shuffle.partitions": "1", "spark.log.level": "OFF"}
-    session = SparkSession.builder.master("local[1]").config(map=quiet).getOrCreate()
+    running = SparkSession.getActiveSession() or session("local[1]", config={"spark.sql.shuffle.partitions": "1"})
+    running.sparkContext.setLogLevel("OFF")
     path = _parquet(dice, case, rows, folder)
-    return open_frame(read_rows(session, path), path)
+    return open_frame(read_rows(running, path), path)
 
 
 _MAKERS: dict[str, Callable[[Random, Any, list[Any], Path], Any]] = {

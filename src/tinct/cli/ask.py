@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from tinct.cli.cost_line import cost_line
 from tinct.cli.answer_files import require_target, write_answers
+from tinct.cli.cost_line import cost_line
 from tinct.cli.printing import echo, echo_json
 from tinct.cli.screen import measured, stage
 from tinct.cli.shared_options import (

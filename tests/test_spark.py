@@ -1281,7 +1281,7 @@ def test_commands_run_on_spark(session, tmp_path):
         (["design", "graph", "--fix", "f", "-o", "t", "--lean", "0.7"], "--lean cannot be combined"),
         (["design", "graph", "-o", "t", "--lean", "high"], "--lean must be a probability"),
         (["ask", "rows.csv", "majority(x)", "-e", "1"], "Spark reads Parquet"),
-        (["ask", "rows", "majority(x)", "-e", "1", "-o", "t"], "--output is for --engine spark with --by"),
+        (["ask", "rows", "majority(x)", "-e", "1", "-o", "t"], "--output is for the answers of --by"),
         (["ask", "rows", "majority(x)", "-e", "1", "-o", "t", "--by", "w", "--neighbors", "replace"], "add-remove"),
         (["ask", "hdfs://nowhere:9/rows", "majority(x)", "-e", "1"], "hdfs://nowhere:9/rows"),
     ],

@@ -18,7 +18,7 @@ from tinct.errors import FileError
 from tinct.sources.excel_values import NUMBER, Value, kind_of_format, moment_of, number_of, text_of
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Iterator, Sequence
+    from collections.abc import Collection, Generator, Iterator, Sequence
     from pathlib import Path
 
 _BLOCK = 2**18
@@ -75,10 +75,16 @@ class Workbook:
         """Let go of the file."""
         self._archive.close()
 
-    def rows(self, sheet: SheetPart) -> Generator[dict[int, Value], None, None]:
-        """The cells of each row by their columns, blank ones left out, in the order of the file."""
+    def rows(
+        self, sheet: SheetPart, wanted: Collection[int] | None = None, width: int = _MAX_COLUMNS
+    ) -> Generator[dict[int, Value], None, None]:
+        """The cells of each row by their columns, blank ones left out, in the order of the file.
+
+        With ``wanted``, they are the cells of these columns, and another if those are blank and the row is not. What
+        stands beyond the width is no part of a row.
+        """
         with closing(self._strings()) as strings:
-            reader = _Rows(_Strings(strings), self._kinds(), self._since_1904)
+            reader = _Rows(_Strings(strings), self._kinds(), self._since_1904, wanted, width)
             yield from self._read(sheet.part, MAX_SHEET, reader)
 
     def _read(self, name: str, limit: int, reader: _Texts) -> Generator[Any, None, None]:
@@ -176,7 +182,7 @@ class _Texts:
         found, self._ready = self._ready, []
         return found
 
-    def _start(self, name: str, attributes: dict[str, str]) -> None:
+    def _start(self, name: str, attributes: dict[str, str]) -> None:  # noqa: ARG002 # expat's
         code = _CODES.get(name)
         if code == CONTENT:
             self._into = self._content
@@ -184,8 +190,8 @@ class _Texts:
             self._into = None if self._phonetic else self._text
         elif code == PHONETIC:
             self._phonetic = True
-        elif code is not None:
-            self._begin(code, attributes)
+        elif code == ITEM:
+            self._text.clear()
 
     def _end(self, name: str) -> None:
         code = _CODES.get(name)
@@ -193,20 +199,12 @@ class _Texts:
             self._into = None
         elif code == PHONETIC:
             self._phonetic = False
-        elif code is not None:
-            self._finish(code)
+        elif code == ITEM:
+            self._ready.append(text_of("".join(self._text)))
 
     def _characters(self, data: str) -> None:
         if self._into is not None:
             self._into.append(data)
-
-    def _begin(self, code: int, _: dict[str, str]) -> None:
-        if code == ITEM:
-            self._text.clear()
-
-    def _finish(self, code: int) -> None:
-        if code == ITEM:
-            self._ready.append(text_of("".join(self._text)))
 
 
 class _Strings:
@@ -233,35 +231,50 @@ _END = object()
 
 
 class _Rows(_Texts):
-    """Rows of a sheet, as its XML comes in."""
+    """Rows of a sheet, as its XML comes in. Of a row that is not blank, only the wanted columns are looked at."""
 
-    def __init__(self, strings: _Strings, kinds: Sequence[str], since_1904: bool) -> None:
+    def __init__(
+        self, strings: _Strings, kinds: Sequence[str], since_1904: bool, wanted: Collection[int] | None, width: int
+    ) -> None:
         super().__init__()
         self._strings = strings
-        self._kinds = dict(enumerate(kinds))
+        self._kinds = {str(at): kind for at, kind in enumerate(kinds)}
         self._since_1904 = since_1904
+        self._wanted = frozenset(range(width) if wanted is None else wanted)
+        self._width = width
         self._row: dict[int, Value] = {}
         self._at = -1
+        self._is_read = False
         self._type = ""
         self._style = ""
         self._columns: dict[str, int] = {}
 
-    def _begin(self, code: int, attributes: dict[str, str]) -> None:
-        if code == ROW:
-            self._row, self._at = {}, -1
-        elif code == CELL:
+    def _start(self, name: str, attributes: dict[str, str]) -> None:
+        code = _CODES.get(name)
+        if code == CELL:
             self._at = self._column(attributes.get("r", ""))
-            self._type, self._style = attributes.get("t", "n"), attributes.get("s", "")
-            self._text.clear()
-            self._content.clear()
+            self._is_read = self._at in self._wanted or (not self._row and self._at < self._width)
+            if self._is_read:
+                self._type, self._style = attributes.get("t", "n"), attributes.get("s", "")
+                self._text.clear()
+                self._content.clear()
+        elif code == ROW:
+            self._row, self._at = {}, -1
+        elif self._is_read:
+            super()._start(name, attributes)
 
-    def _finish(self, code: int) -> None:
-        if code == ROW:
+    def _end(self, name: str) -> None:
+        code = _CODES.get(name)
+        if code == CELL:
+            if self._is_read and (self._text or self._content):
+                value = self._value()
+                if not isinstance(value, str) or value.strip():
+                    self._row[self._at] = value
+            self._is_read = False
+        elif code == ROW:
             self._ready.append(self._row)
-        elif code == CELL and (self._text or self._content) and self._at < _MAX_COLUMNS:
-            value = self._value()
-            if not isinstance(value, str) or value.strip():
-                self._row[self._at] = value
+        elif self._is_read:
+            super()._end(name)
 
     def _column(self, place: str) -> int:
         """Which column a cell is in; without its place, the one behind the last."""
@@ -290,7 +303,7 @@ class _Rows(_Texts):
         written = written.strip()
         if kind == "b":
             return {"1": True, "true": True, "0": False, "false": False}.get(written)
-        shown = self._kinds.get(int(self._style), NUMBER) if self._style.isdecimal() else NUMBER
+        shown = self._kinds.get(self._style, NUMBER)
         if kind == "d":
             return moment_of(written, shown)
         return number_of(written, shown, since_1904=self._since_1904) if kind == "n" else None

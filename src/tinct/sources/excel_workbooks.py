@@ -72,8 +72,11 @@ def _batches(path: Path, sheet: SheetPart, used: list[Column], width: int, schem
     arrow = pyarrow()
     places = [int(column.identifier[1:]) for column in used]
     writers = [cell_text(column) for column in used]
-    with closing(_sound(path, lambda: Workbook(path))) as workbook, closing(workbook.rows(sheet)) as every:
-        rows = (row for row in every if any(at < width for at in row))
+    with (
+        closing(_sound(path, lambda: Workbook(path))) as workbook,
+        closing(workbook.rows(sheet, places, width)) as all_,
+    ):
+        rows = filter(None, all_)
         _sound(path, lambda: next(rows, None))  # the names
         while found := _sound(path, lambda: list(islice(rows, _BATCH))):
             arrays = [

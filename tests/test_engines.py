@@ -175,13 +175,13 @@ def in_sqlite(rows, path):
     return path
 
 
-def everything(source, questions=QUESTIONS):
+def everything(source, questions=QUESTIONS, units=(None, "id")):
     """Whatever can be asked of a source, and what it counts."""
     found, known = {}, source.description.columns if source.description else VALUES
     bys = [by for by in BYS if set(by) <= set(known)]
     for at, text in enumerate(questions):
         question = parse(text)
-        for unit in (None, "id"):
+        for unit in units:
             try:
                 counts = source.count(question, unit=unit)
             except ParameterError as error:

@@ -21,7 +21,9 @@ import pytest
 from typer.testing import CliRunner
 
 import strategies
+import test_engines
 import test_persons
+import test_several_groups
 from tinct import (
     BudgetExceeded,
     DatasetGraph,
@@ -760,6 +762,27 @@ def test_spark_counts_persons_as_the_rule_says(session):
     """Random rows against the rule in plain Python."""
     rows = test_persons.random_rows(7, 80)
     test_persons.require_the_rule(open_frame(session.createDataFrame(test_persons.table(rows))), rows)
+
+
+def test_spark_counts_a_person_in_the_first_groups(session):
+    """Random panels against a slow twin in plain Python."""
+    rows = test_several_groups.panel(3, 60)
+    frame = session.createDataFrame(test_several_groups.table(rows))
+    test_several_groups.require_first_groups(open_frame(frame), rows, 3)
+
+
+@pytest.mark.parametrize("name", [None, *test_engines.DESCRIPTIONS])
+def test_spark_reads_messy_rows_as_other_engines_do(session, name):
+    """With and without a description: the same counts as of an Arrow table."""
+    rows, description = test_engines.messy_rows(f"spark {name}", 1500), test_engines.DESCRIPTIONS.get(name)
+    table = test_engines.as_arrow(rows)
+    asked = test_engines.QUESTIONS[:: 1 if name == "dates" else 3]
+    with plain_sources.open(table, description) as source:
+        reference = test_engines.everything(source, asked, units=("id",))
+    frame = session.createDataFrame(table)
+    frame = frame.withColumn("m", frame["m"].cast("timestamp_ntz"))  # moments without a zone, as in the table
+    with plain_sources.open(frame, description) as source:
+        assert test_engines.require_equal(test_engines.everything(source, asked, units=("id",)), reference) > 2
 
 
 GROUPED = [

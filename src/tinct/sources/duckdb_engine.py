@@ -99,10 +99,18 @@ class Engine:
                     begun = True
                     yield each.value
             finally:
-                way.__exit__(None, None, None)
+                self._leave(way)
             if found.reason == _TOO_LARGE or begun:
                 break
         raise FileError(str(found.reason), path=self.name)
+
+    def _leave(self, way: Way) -> None:
+        """Leave a way; what went wrong on it, if that can be said, is said here."""
+        try:
+            way.__exit__(None, None, None)
+        except FileError as error:
+            error.path = self.name if error.path is None else error.path
+            raise
 
 
 _END = object()

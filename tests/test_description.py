@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 import dataclasses
+import json
 import random
+from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from typer.testing import CliRunner
 
 import naive
 import tinct
-from tinct import FileError, ParameterError, sources
+from tinct import FileError, Ledger, ParameterError, Protection, sources
+from tinct.cli.main import app
 from tinct.questions import parse
 from tinct.sources import ColumnDescription, Description, Format
+from tinct.sources.draft import draft
 
 pd = pytest.importorskip("pandas")
 
@@ -122,12 +127,12 @@ def test_a_draft_cannot_be_used(tmp_path):
     """Neither beside the data nor given."""
     data, toml = tmp_path / "x.csv", tmp_path / "x.csv.toml"
     data.write_text("a\n1\n")
-    draft = Description({"a": ColumnDescription("yes/no")}, confirmed=False)
-    draft.to_toml(toml)
+    unread = Description({"a": ColumnDescription("yes/no")}, confirmed=False)
+    unread.to_toml(toml)
     for use in (
         lambda: tinct.ask(data, "majority(a)", 1),
         lambda: tinct.ask(data, "majority(a)", 1, description=toml),
-        lambda: sources.open(data, draft),
+        lambda: sources.open(data, unread),
     ):
         with pytest.raises(ParameterError, match="this description is a draft"):
             use()
@@ -307,3 +312,315 @@ def test_cells_are_read_as_the_twin_reads_them(tmp_path, make, at):
         with sources.open(make(cells, tmp_path), described) as source:
             tried += require_the_rules(source, cells, column, written)
     assert tried >= 4
+
+
+# encodings
+
+
+@pytest.mark.parametrize("encoding", ["latin-1", "cp1252", "utf-16", "shift-jis", "utf-8"])
+def test_every_encoding_reads_the_same_text(tmp_path, encoding):
+    """The names of columns and the cells of a file in any encoding, told by its description or by an option."""
+    sex, word = ("性別", "女") if encoding == "shift-jis" else ("Mädchen", "schön")
+    data = tmp_path / "x.csv"
+    data.write_bytes(f"{sex},n\n{word},1\n{word},2\nx,3\n".encode(encoding))
+    found = Description(format=Format(encoding=encoding))
+    with sources.open(data, found) as source:
+        assert source.columns == (sex, "n")
+        counts = source.count(parse(f"threshold(\"{sex}\" == '{word}', at_least=1)"))
+    assert (counts.rows, counts.classes, counts.missing) == (3, (2, 1), 0)
+
+
+def test_bytes_that_mean_nothing_make_their_cell_missing_and_keep_its_row(tmp_path):
+    """In cp1252 some bytes are nobody's; in UTF-8 an umlaut of Latin-1 is none."""
+    data = tmp_path / "x.csv"
+    data.write_bytes(b"a,n\nyes,1\n\x81,2\nf\xfcr,3\nno,4\n")
+    for written, texts in ((Format(encoding="cp1252"), 3), (Format(), 2), (Format(encoding="latin-1"), 4)):
+        with sources.open(data, Description(format=written)) as source:
+            counts = source.count(parse("threshold(a != 'x', at_least=1)"))
+            assert (counts.rows, counts.classes[0]) == (4, texts)
+            assert source.count(parse("threshold(n >= 1, at_least=1)")).classes == (4, 0)
+
+
+# as people write
+
+
+def counts_of(data, question, **options):
+    """(true, false, missing) of a question that is asked of some rows."""
+    described = options.pop("description", None)
+    with sources.open(data, described) as source:
+        counts = source.count(parse(question), **options)
+        return (*counts.classes, counts.missing)
+
+
+REAL_LIFE = {
+    "groups written 1.0": ("g,a\n1.0,yes\n1,no\n2.0,yes\n", None, "mode(g, categories=['1', '2'])", (2, 1, 0)),
+    "numbers as categories": ("g\n1.0\n1\n2.0\n", None, "mode(g, categories=[1, 2])", (2, 1, 0)),
+    "thousands with a point": (
+        'cost\n15.000\n"1.234,5"\n900\n',
+        Description({"cost": ColumnDescription("number")}, Format(decimal=",", thousands=".")),
+        "median(cost, above=1000)",
+        (2, 1, 0),
+    ),
+    "1 and 2": ("vote\n1\n2\n2\n2\n2\n9\n", None, "majority(vote, yes=1, no=2)", (1, 4, 1)),
+    "1 and 2, described": (
+        "vote\n1\n2\n2\n2\n2\n9\n",
+        Description({"vote": ColumnDescription("yes/no", yes=("1",), no=("2",))}),
+        "majority(vote)",
+        (1, 4, 1),
+    ),
+    "NA is no answer": ("ward\nN\nNA\nn/a\nS\n", None, "threshold(ward != 'N', at_least=1)", (1, 1, 2)),
+    "NA is Namibia": (
+        "land\nNA\nZA\n\n",
+        Description({"land": ColumnDescription("category", values=("NA", "ZA"))}),
+        "mode(land, categories=['NA', 'ZA'])",
+        (1, 1, 1),
+    ),
+    "German dates": (
+        "born\n31.12.1990\n1.2.2000\n29.02.1999\nsoon\n",
+        Description({"born": ColumnDescription("date", form="%d.%m.%Y")}),
+        "threshold(born < 2000-01-01, at_least=1)",
+        (1, 1, 2),
+    ),
+    "a date that stands for none": (
+        "left\n31.12.9999\n1.2.2000\n",
+        Description({"left": ColumnDescription("date", form="%d.%m.%Y")}, Format(missing=("31.12.9999",))),
+        "threshold(left > 1999-12-31, at_least=1)",
+        (1, 0, 1),
+    ),
+    "codes that stand for none": (
+        "age\n-9\n-9.0\n-99\n30\n70\n",
+        Description({"age": ColumnDescription("number")}, Format(missing=("-9", "-99"))),
+        "threshold(age < 65, at_least=1)",
+        (1, 1, 3),
+    ),
+    "a range": (
+        "age\n-1\n30\n70\n999\n",
+        Description({"age": ColumnDescription("number", least=0, most=120)}),
+        "median(age, above=50)",
+        (1, 1, 2),
+    ),
+    "another language": (
+        "ja\nJa\nNEIN\nvielleicht\n",
+        Description({"ja": ColumnDescription("yes/no", yes=("ja",), no=("nein",))}),
+        "majority(ja)",
+        (1, 1, 1),
+    ),
+    "yes as a comparison": ("alive\nY\nn\nTRUE\n", None, "majority(alive == yes)", (2, 1, 0)),
+}
+
+
+@pytest.mark.parametrize("name", REAL_LIFE)
+def test_real_files_are_read_right(tmp_path, name):
+    """What was misread once, with the counts that are true."""
+    text, description, question, expected = REAL_LIFE[name]
+    data = tmp_path / "x.csv"
+    data.write_text(text, encoding="utf-8")
+    assert counts_of(data, question, description=description) == expected
+
+
+def test_typed_moments_compare_as_moments(tmp_path):
+    """A day is its first moment, in columns of days and of moments; a mark is told among them too."""
+    import datetime as dt
+
+    table = pa.table(
+        {
+            "day": pa.array([dt.date(1990, 12, 31), dt.date(9999, 12, 31), None], pa.date32()),
+            "moment": pa.array(
+                [dt.datetime(1990, 12, 31, 0, 0, 1), dt.datetime(1990, 12, 31), None], pa.timestamp("us")
+            ),
+        }
+    )
+    assert counts_of(table, "threshold(moment > 1990-12-31, at_least=1)") == (1, 1, 1)
+    assert counts_of(table, "threshold(day > 1990-12-31, at_least=1)") == (1, 1, 1)
+    marked = Description(format=Format(missing=("9999-12-31",)))
+    assert counts_of(table, "threshold(day > 1990-12-31, at_least=1)", description=marked) == (0, 1, 2)
+
+
+@pytest.mark.parametrize(
+    ("description", "question", "said"),
+    [
+        ({"a": ColumnDescription("number")}, "majority(b)", "may not be asked about"),
+        ({"a": ColumnDescription("identifier")}, "majority(a)", "may not be asked about"),
+        ({"a": ColumnDescription("number", ask=False)}, "median(a, above=1)", "may not be asked about"),
+        ({"a": ColumnDescription("number")}, "majority(a)", "is described as a number"),
+        ({"a": ColumnDescription("yes/no")}, "median(a, above=1)", "compare it with yes or no"),
+        ({"a": ColumnDescription("date", form="%d.%m.%Y")}, "exists(a == '31.12.1990')", "a date"),
+        ({"a": ColumnDescription("category", values=("N", "S"))}, "exists(a == 'n')", "has no value 'n'"),
+        ({"c": ColumnDescription("number")}, "majority(a)", "a column c that is not there"),
+    ],
+)
+def test_what_does_not_fit_the_description_is_refused_before_a_row_is_read(tmp_path, description, question, said):
+    """A misspelt category, another kind, a column that is not for asking."""
+    data = tmp_path / "x.csv"
+    data.write_text("a,b\n1,2\n")
+    with pytest.raises(ParameterError, match=said):
+        tinct.ask(data, question, 1, "1e-6", description=Description(description))
+
+
+def test_a_value_never_decides_whether_there_is_an_answer(tmp_path):
+    """One cell, whatever it is, changes the counts by its own row: of every kind, in every use it allows."""
+    for column in KINDS:
+        described = made_description(column, {})
+        base = ["yes", "1", "31.12.1990", "N"]
+        for question in (texts[0] for texts in USES.values()):
+            plain = counts_or_refusal(as_pandas(base, tmp_path), question, described)
+            for nasty in CELLS[::7]:
+                found = counts_or_refusal(as_pandas([*base, nasty], tmp_path), question, described)
+                if isinstance(plain, str):
+                    assert found == plain
+                else:
+                    assert sum(found) == sum(plain) + 1
+                    assert sum(abs(one - other) for one, other in zip(found, plain, strict=True)) == 1
+
+
+def counts_or_refusal(data, question, described):
+    """The counts, or what is said instead."""
+    try:
+        return counts_of(data, question, description=described)
+    except ParameterError as error:
+        return str(error)
+
+
+# with a ledger
+
+
+@pytest.fixture
+def charged(tmp_path):
+    """A file with its description, and a ledger whose owner declared it."""
+    data = tmp_path / "x.csv"
+    data.write_text("id,a\np1,ja\np2,nein\n")
+    found = Description(
+        {"id": ColumnDescription("identifier"), "a": ColumnDescription("yes/no", yes=("ja",), no=("nein",))},
+        person="id",
+    )
+    found.to_toml(tmp_path / "x.csv.toml")
+    ledger = Ledger(tmp_path / "book.db", 5)
+    ledger.declare(Protection(unit="id", description=found.digest))
+    return data, found, ledger
+
+
+def test_only_the_owners_description_is_answered(charged, tmp_path):
+    """Another description, another person column and other ways of reading are refused, and nothing is charged."""
+    data, found, ledger = charged
+    assert tinct.ask(data, "majority(a)", 1, ledger=ledger).answer in ("yes", "no")
+    before = ledger.spent()
+    changed = dataclasses.replace(found, columns={**found.columns, "a": ColumnDescription("yes/no")})
+    for options in (
+        {"description": changed},
+        {"description": dataclasses.replace(found, person=None)},
+        {"description": found, "unit": "a"},
+        {"decimal": ","},
+        {"missing": ["ja"]},
+    ):
+        with pytest.raises(ParameterError):
+            tinct.ask(data, "majority(a)", 1, ledger=ledger, **options)
+    (tmp_path / "x.csv.toml").unlink()
+    with pytest.raises(ParameterError, match="declared a description"):
+        tinct.ask(data, "majority(a)", 1, ledger=ledger)
+    assert ledger.spent() == before
+
+
+def test_the_same_question_read_in_another_way_is_another_request(tmp_path):
+    """The digest of the description is part of what was asked; laid out differently, the file is the same."""
+    data, toml = tmp_path / "x.csv", tmp_path / "x.csv.toml"
+    data.write_text("a\n1\n2\n")
+    ledger = Ledger(tmp_path / "book.db", 5)
+    first = tinct.ask(data, "majority(a)", 1, ledger=ledger, request="r")
+    toml.write_text(HEAD + "[columns.a]\nkind = 'yes/no'\nyes = ['2']\nno = ['1']\n")
+    with pytest.raises(tinct.TinctError, match="r"):
+        tinct.ask(data, "majority(a)", 1, ledger=ledger, request="r")
+    second = tinct.ask(data, "majority(a)", 1, ledger=ledger, request="s")
+    toml.write_text(HEAD + "[columns]\na = {no = ['1'], yes = ['2'], kind = 'yes/no'} # the same\n")
+    again = tinct.ask(data, "majority(a)", 1, ledger=ledger, request="s")
+    assert again.answer == second.answer
+    assert ledger.spent().epsilon == 2
+    assert first.record != second.record
+
+
+# the owner's commands
+
+
+def tinct_command(*arguments, status=0):
+    """Run a command in this process."""
+    result = CliRunner().invoke(app, [str(each) for each in arguments])
+    assert result.exit_code == status, (result.output, result.exception)
+    return result.output + str(result.exception or "")
+
+
+@pytest.fixture
+def survey(tmp_path):
+    """A file as it comes from a colleague."""
+    data = tmp_path / "umfrage.csv"
+    rows = [
+        f"p{at};{'ja' if at % 3 else 'nein'};{at % 5 + 1};{at},5;{at % 28 + 1}.1.2024;Ö{at % 2}" for at in range(60)
+    ]
+    data.write_bytes(("id;stimme;bezirk;kosten;tag;ort\n" + "\n".join(rows) + "\n").encode("latin-1"))
+    return data
+
+
+def test_a_draft_has_names_and_kinds_and_what_the_owner_accepts(survey):
+    """What was found is shown to the owner, marked as secret, and stays out of the file."""
+    said = tinct_command("describe", survey, "--person", "id")
+    assert said.startswith("SECRET")
+    toml = Path(f"{survey}.toml")
+    found = Description.from_toml(toml)
+    assert not found.confirmed
+    kinds = {name: column.kind for name, column in found.columns.items()}
+    assert kinds == {
+        "id": "identifier", "stimme": "yes/no", "bezirk": "number", "kosten": "number", "tag": "date",
+        "ort": "category",
+    }  # fmt: skip
+    assert all(not (column.values or column.yes or column.least) for column in found.columns.values())
+    assert (found.format.decimal, found.format.encoding) == (",", "cp1252")
+    before = toml.read_bytes()
+    assert "there is a description already" in tinct_command("describe", survey, status=1)
+    assert toml.read_bytes() == before
+    toml.unlink()
+    tinct_command("describe", survey, "--person", "id", "--accept", "stimme,ort")
+    found = Description.from_toml(toml)
+    assert found.columns["stimme"].yes[0] == "ja"
+    assert found.columns["ort"].values == ("Ö0", "Ö1")
+    assert found.columns["kosten"].most is None
+
+
+def test_a_column_of_another_style_is_named(tmp_path):
+    """How numbers are written is decided by columns, not by cells; one that is written otherwise is pointed out."""
+    data = tmp_path / "mixed.csv"
+    data.write_text("a,b,c,d\n" + "".join(f'{at}.5,{at}.25,"{at},5",\n' for at in range(50)))
+    found = draft(data)
+    assert found.description.format.decimal == "."
+    assert [column.kind for column in found.description.columns.values()][:3] == ["number", "number", "identifier"]
+    assert "numbers with the decimal mark ','" in found.findings[2].sentence
+
+
+def test_confirming_changes_one_line_and_keeps_the_rest(survey):
+    """Comments stay; then the description is found and used."""
+    tinct_command("describe", survey, "--person", "id", "--accept", "stimme")
+    toml = Path(f"{survey}.toml")
+    text = toml.read_text("utf-8").replace("person =", "# who\nperson =")
+    toml.write_text(text, "utf-8")
+    assert "draft" in tinct_command("ask", survey, "majority(stimme)", "--epsilon", "1", status=1)
+    tinct_command("describe", survey, "--confirm")
+    assert toml.read_text("utf-8") == text.replace("confirmed = false", "confirmed = true")
+    assert "Answer" in tinct_command("ask", survey, "majority(stimme)", "--epsilon", "5")
+    assert "confirmed already" in tinct_command("describe", survey, "--confirm")
+
+
+def test_a_check_warns_first_and_draws_nothing(survey, tmp_path):
+    """A column that is no yes/no, a coding with 1 and 2, groups that nobody is in; nothing is wrong: status 0."""
+    options = ("--encoding", "latin-1", "--decimal", ",")
+    assert "Nothing looks wrong" in tinct_command("check", survey, "median(kosten, above=3)", *options)
+    said = tinct_command("check", survey, "majority(ort)", *options, status=1)
+    assert said.startswith("SECRET")
+    assert "coin toss" in " ".join(said.split())
+    said = tinct_command(
+        "check", survey, "median(kosten, above=3)", "--by", "bezirk", "--groups", "1,9", *options, status=1
+    )
+    assert "no cell of bezirk is '9'" in " ".join(said.split())
+    assert "'1'" not in said
+    codes = tmp_path / "codes.csv"
+    codes.write_text("a\n1\n2\n2\n")
+    assert "yes=1, no=2" in tinct_command("check", codes, "majority(a)", status=1)
+    fields = json.loads(tinct_command("check", codes, "majority(a)", "--json", status=1))
+    assert fields["notice"].startswith("SECRET")
+    assert fields["cells"][0]["unread"] == 2

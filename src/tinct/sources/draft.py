@@ -159,7 +159,7 @@ def _kind(
         return ColumnDescription(CATEGORY), accepted, f"{len(words)} categories: {listed}"
     unique = found.distinct >= _UNIQUE * told
     said = "nearly every cell is different" if unique else f"text, about {found.distinct:,} different ones"
-    return ColumnDescription(IDENTIFIER), ColumnDescription(IDENTIFIER), said
+    return ColumnDescription(IDENTIFIER), ColumnDescription(IDENTIFIER), said + _other_style(found, style)
 
 
 def _number(
@@ -187,10 +187,25 @@ def _pair(words: list[tuple[str, int]], told: int) -> tuple[tuple[str, ...], tup
 
 
 def _style(found: list[ColumnContents]) -> Format:
-    """How numbers are written: as most of the cells that can be numbers are; in doubt as programs write them."""
-    totals = [sum(each.numbers[at] for each in found) for at in range(len(STYLES))]
-    best = max(range(len(STYLES)), key=lambda at: (totals[at], -at))
-    return STYLES[best]
+    """How numbers are written: as in most columns that are numbers; in doubt as programs write them."""
+    fitting = [sum(_fits(each, style) for each in found) for style in STYLES]
+    return STYLES[max(range(len(STYLES)), key=lambda at: (fitting[at], -at))]
+
+
+def _fits(found: ColumnContents, style: Format) -> bool:
+    """Whether nearly all cells of a column of text are numbers of a style."""
+    numbers = found.numbers[STYLES.index(style)]
+    marks = sum(many for value, many in found.values if value in MISSING)
+    return bool(numbers) and numbers >= _MOST * max(1, found.filled - marks)
+
+
+def _other_style(found: ColumnContents, style: Format) -> str:
+    """A hint for a column whose cells are numbers, but of another style than the file."""
+    other = next((each for each in STYLES if _fits(found, each)), None)
+    if other is None or _fits(found, style):
+        return ""
+    between = f" and {other.thousands!r} between thousands" if other.thousands else ""
+    return f"; they are numbers with the decimal mark {other.decimal!r}{between}, unlike other columns"
 
 
 def _is_float(value: str) -> bool:

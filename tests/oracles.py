@@ -74,6 +74,23 @@ def most_truthful(
     return best(n, edges, epsilons, deltas, np.where(np.asarray(codes) == 0, 1.0, -1.0), fixed)
 
 
+def most_added(
+    n: int,
+    edges: Sequence[tuple[int, int]],
+    epsilons: Sequence[float],
+    deltas: Sequence[float],
+    codes: Sequence[int],
+    truth: Sequence[float],
+) -> float:
+    """How much a private mechanism can be more truthful than this in all, if it is less truthful nowhere."""
+    matrix, right = _inequalities(n, edges, epsilons, deltas)
+    sign = np.where(np.asarray(codes) == 0, 1.0, -1.0)
+    bounds = [(t, 1.0) if code == 0 else (0.0, 1.0 - t) for t, code in zip(truth, codes, strict=True)]
+    result = linprog(-sign, A_ub=matrix, b_ub=right, bounds=bounds, method="highs-ds", options=_OPTIONS)
+    assert result.status == 0, result.message
+    return float(sign @ result.x - sign @ np.where(sign > 0, truth, 1.0 - np.asarray(truth)))
+
+
 # any number of answers
 
 

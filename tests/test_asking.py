@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import sqlite3
 import subprocess
 import sys
 from fractions import Fraction
@@ -12,9 +13,12 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from typer.testing import CliRunner
 
+import oracles
 from tinct import (
     BudgetExceeded,
+    FileError,
     Ledger,
     NotAnswered,
     ParameterError,
@@ -34,7 +38,9 @@ from tinct import (
 )
 from tinct.asking import Accuracy, needed_epsilon, plan
 from tinct.asking.designs import design
-from tinct.exact import Certified
+from tinct.asking.personal_budgets import PersonalBudgets
+from tinct.cli.main import app
+from tinct.exact import Certified, line
 from tinct.ledger import State
 from tinct.ledger.costs import cost_epsilon
 from tinct.questions import Counts
@@ -395,6 +401,26 @@ def test_no_answer_is_too_long_for_its_room(tmp_path, name, monkeypatch):
     assert len(rooms) == 1
 
 
+@pytest.mark.parametrize("error", [FileError("the disk failed"), MemoryError(), sqlite3.OperationalError()])
+def test_an_answer_that_is_stored_is_shown_even_if_what_is_left_cannot_be_read(tmp_path, monkeypatch, error):
+    """The ledger fails between the answer and the sum: the answer is there, and what is left is unknown."""
+    path, table = tmp_path / "b.db", tmp_path / "table.json"
+    book = Ledger(path, epsilon=5)
+    line(Privacy(1)).to_json(table)
+
+    def fails(*_):
+        raise error
+
+    monkeypatch.setattr(Ledger, "remaining", fails)
+    answer = ask(frame(), "majority(support)", 1, ledger=book, request="r")
+    assert answer.value == book.find("r").answer
+    assert answer.left == "unknown"
+    done = CliRunner().invoke(app, ["release", str(table), "--at", "3", "--ledger", str(path), "--request", "s"])
+    assert done.exit_code == 0, done.output
+    assert "unknown" in done.output
+    assert book.find("s").answered
+
+
 def test_a_label_that_is_found_cannot_spoil_the_answer(tmp_path):
     """Too long, or with control characters: left out by rule; quotes and backslashes fit the room at their worst."""
     good = ["plain", '"' * 100, "\\" * 100, "ä" * 50, "\U0001f600" * 25]
@@ -472,6 +498,39 @@ def test_personal_budgets_are_certified_edge_by_edge():
     assert all(mean > same for mean, same in zip(table["tinct, mean"][1:], everybody[1:], strict=True))
     assert answer.plan.epsilon == "2"
     assert answer.value in ("yes", "no")
+
+
+@pytest.mark.parametrize("lean", [None, "0.5", "0.9", "1/3"])
+def test_a_design_for_personal_budgets_cannot_be_beaten(lean):
+    """With a lean and without: a program that is less truthful nowhere is more truthful nowhere, as the plan says."""
+    for sizes in ({"0.1": 3, "1": 4}, {"0.5": 2, "ln 3": 2, "2": 2}, {"0.3": 5}):
+        personal = PersonalBudgets.of(majority("support"), "budget", sizes, None, 0, None, "replace")
+        made = personal.design(None, None if lean is None else Fraction(lean))
+        table, yes = made.certified.table(), made.certified.outputs.index("yes")
+        codes = [0 if sum(vertex) >= made.need else 1 for vertex in made.certified.vertices]
+        truth = [float(row[yes if code == 0 else 1 - yes]) for row, code in zip(table, codes, strict=True)]
+        edges = list(made.certified.edges())
+        terms = [math.log(made.certified.terms[at].growth) for *_, at in edges]
+        ends = [(int(u), int(v)) for u, v, _ in edges]
+        assert oracles.most_added(len(codes), ends, terms, [0.0] * len(ends), codes, truth) < 1e-8
+        assert made.method.startswith("fair optimum" if lean is None else "fair optimum with a lean")
+
+
+def test_a_lean_of_certainty_is_refused_in_the_same_words_everywhere(tmp_path):
+    """0 and 1 would leave one of the answers certain or impossible; nothing is charged."""
+    personal = {"epsilon_column": "budget", "budgets": {"1": 50}, "neighbors": "replace"}
+    ledgers = [Ledger(tmp_path / "a.db", 1), Ledger(tmp_path / "b.db", 1, protects=Protection(**personal))]
+    data = frame(budget=["1"] * 50)
+    for lean in (0, 1, "1.0", -1, 2):
+        for options in ({"epsilon": 1}, {"epsilon": 1, "neighbors": "replace", "people": 50}, personal):
+            with pytest.raises(ParameterError, match="lean must be a probability above 0 and below 1"):
+                ask(data, "majority(support)", lean=lean, **options)
+        for ledger, options in zip(ledgers, ({"epsilon": 1}, {}), strict=True):
+            with pytest.raises(ParameterError, match="lean must be a probability above 0 and below 1"):
+                ask(data, "majority(support)", lean=lean, ledger=ledger, **options)
+            assert ledger.history() == []
+    with pytest.raises(ParameterError, match="further from 0 and 1 than half a unit"):
+        ask(data, "majority(support)", 1, lean="1e-30")
 
 
 def test_a_condition_does_not_change_whose_budget_counts(monkeypatch):

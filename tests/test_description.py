@@ -502,7 +502,7 @@ def charged(tmp_path):
 def test_only_the_owners_description_is_answered(charged, tmp_path):
     """Another description, another person column and other ways of reading are refused, and nothing is charged."""
     data, found, ledger = charged
-    assert tinct.ask(data, "majority(a)", 1, ledger=ledger).answer in ("yes", "no")
+    assert tinct.ask(data, "majority(a)", 1, ledger=ledger).value in ("yes", "no")
     before = ledger.spent()
     changed = dataclasses.replace(found, columns={**found.columns, "a": ColumnDescription("yes/no")})
     for options in (
@@ -532,9 +532,9 @@ def test_the_same_question_read_in_another_way_is_another_request(tmp_path):
     second = tinct.ask(data, "majority(a)", 1, ledger=ledger, request="s")
     toml.write_text(HEAD + "[columns]\na = {no = ['1'], yes = ['2'], kind = 'yes/no'} # the same\n")
     again = tinct.ask(data, "majority(a)", 1, ledger=ledger, request="s")
-    assert again.answer == second.answer
+    assert again.value == second.value
     assert ledger.spent().epsilon == 2
-    assert first.record != second.record
+    assert first.plan.record != second.plan.record
 
 
 # the owner's commands

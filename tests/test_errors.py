@@ -423,7 +423,7 @@ _READ_DATA = (
     "questions/positions.py",
 )
 _PUBLIC = ("sources/description.py", "sources/draft.py", "sources/csv_on_the_web.py")  # what an owner says, no data
-_OPTIONS = {"confidence", "kind", "missing", "neighbors"}  # what a caller chooses beside the data
+_OPTIONS = {"confidence", "kind", "lean", "missing", "neighbors"}  # what a caller chooses beside the data
 
 
 def test_what_reads_data_gives_no_error_a_value():

@@ -534,7 +534,7 @@ def test_leaning_and_gaussian_tables_are_certified():
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        ({"lean": 0.0}, "lean must be a probability between 0 and 1"),
+        ({"lean": 0.0}, "lean must be a probability above 0 and below 1"),
         ({"lean": math.nan}, "lean must be"),
         ({"lean": "much"}, "lean must be"),
         ({"lean": {"green": 0.8}}, r"lean must be a truth for one of \('blue', 'red'\), such as \{'blue': 0\.8\}"),

@@ -314,7 +314,7 @@ def test_bad_arguments_of_balanced(session):
     for call, message in (
         (lambda: spark.balanced(vertices, edges.drop("epsilon", "delta")), "no column epsilon"),
         (lambda: spark.balanced(vertices, edges, Privacy(1)), "given twice"),
-        (lambda: spark.balanced(vertices, edges, lean=1.0), "lean must be a probability between 0 and 1"),
+        (lambda: spark.balanced(vertices, edges, lean=1.0), "lean must be a probability above 0 and below 1"),
         (lambda: spark.balanced(vertices, edges, lean=float("nan")), "lean must be"),
         (lambda: spark.balanced(vertices, edges, lean={"z": 0.5}), r"lean must be a truth for one of \('a', 'b'\)"),
         (lambda: spark.balanced(vertices, free, lean=0.4), "neither certain nor impossible"),

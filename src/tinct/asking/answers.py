@@ -89,9 +89,10 @@ class Answer:
     """One private answer, or one for each group, with its plan and what the ledger says.
 
     ``value`` is the answer, or ``{group: answer}``. ``request`` is its id in the ledger: asking again with it returns
-    the same answer, free of charge. ``left`` is what remains of the budget. ``repeated`` says that nothing was charged
-    now, ``completed`` that the request was charged before and answered only now, and ``older`` that an older version of
-    tinct recorded the answer. ``charged`` is what the ledger has charged for it.
+    the same answer, free of charge. ``left`` is what remains of the budget, or "unknown" if the ledger could not be
+    read afterwards. ``repeated`` says that nothing was charged now, ``completed`` that the request was charged before
+    and answered only now, and ``older`` that an older version of tinct recorded the answer. ``charged`` is what the
+    ledger has charged for it.
     """
 
     value: Any | Mapping[str, Any]

@@ -278,8 +278,8 @@ def _stated(epsilon: AmountLike | None, delta: NumberLike) -> Privacy:
 
 def _lean(given: NumberLike) -> Fraction:
     value = rational(given, "lean")
-    if not 0 <= value <= 1:
-        raise ParameterError.of("lean", "a probability between 0 and 1", given)
+    if not 0 < value < 1:
+        raise ParameterError.of("lean", "a probability above 0 and below 1", given)
     return value
 
 

@@ -45,7 +45,7 @@ def charged(
     charge = granted(asked, ready, data, book, request, scope, who)
     entry = completed(book, charge, ready.draw)
     return Answer(
-        entry.answer, ready.plan, entry.request, str(book.remaining(scope)), entry.repeated,
+        entry.answer, ready.plan, entry.request, left_in(book, scope), entry.repeated,
         completed=charge.repeated and not charge.answered, older=entry.older,
         charged=str(Spending(entry.epsilon, entry.delta)),
     )  # fmt: skip
@@ -110,6 +110,14 @@ def completed(book: Ledger, entry: Entry, draw: Callable[[], Any]) -> Entry:
     except Exception:  # from libraries too: even the type of an error could reveal something
         failure = not_answered(entry.request)
     raise failure  # outside the except block, so that the first error is not even its context
+
+
+def left_in(book: Ledger, scope: str) -> str:
+    """What remains of a budget, for somebody who has been answered: not to know it must not cost them the answer."""
+    try:
+        return str(book.remaining(scope))
+    except Exception:  # whatever it is, the answer is stored, and is shown
+        return "unknown"
 
 
 def room_for(outputs: Iterable[Any]) -> int:

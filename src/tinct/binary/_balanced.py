@@ -159,7 +159,7 @@ def _turned(
 def _lean(given: float) -> float:
     value = float(probabilities(given, "lean"))
     if not 0.0 < value < 1.0:
-        raise ParameterError.of("lean", "a probability between 0 and 1", given)
+        raise ParameterError.of("lean", "a probability above 0 and below 1", given)
     return value
 
 

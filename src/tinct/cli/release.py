@@ -109,7 +109,7 @@ def _charged(
 ) -> tuple[Any, dict[str, Any]]:
     from dataclasses import replace
 
-    from tinct.asking.with_ledger import completed, room_for
+    from tinct.asking.with_ledger import completed, left_in, room_for
     from tinct.ledger import Ledger, Spending
     from tinct.ledger.costs import cost_epsilon
     from tinct.privacy.neighbors import Neighbors
@@ -138,4 +138,4 @@ def _charged(
     record |= {"repeated": entry.repeated, "completed": charge.repeated and not charge.answered, "older": entry.older}
     if certified.neighbors not in (Neighbors.ADD_REMOVE, Neighbors.REPLACE):
         record["note"] = f"you vouch that the edges of this graph are what the budget protects ({owner})"
-    return entry.answer, {**record, "left": str(book.remaining(scope))}
+    return entry.answer, {**record, "left": left_in(book, scope)}

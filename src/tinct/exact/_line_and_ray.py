@@ -72,9 +72,11 @@ def ray(privacy: Privacy, outputs: tuple[Any, Any] = ("yes", "no"), *, bits: int
 
 def _leaning(pair: GridPair, lean: NumberLike) -> tuple[int, int]:
     wanted = rational(lean, "lean")
-    here = round(wanted * pair.total) if 0 < wanted < 1 else 0
+    if not 0 < wanted < 1:
+        raise ParameterError.of("lean", "a probability above 0 and below 1", lean)
+    here = round(wanted * pair.total)
     if not 0 < here < pair.total:
-        raise ParameterError.of("lean", "a probability between 0 and 1", lean)
+        raise ParameterError.of("lean", f"further from 0 and 1 than half a unit, 1/{2 * pair.total}", lean)
     return here, pair.upper(pair.total - here)
 
 

@@ -35,6 +35,7 @@ ALL_PATTERNS = 10  # symbols up to which all patterns are written down
 MOST_TRIED = 20_000  # sets of patterns that are tried, a fifth of a second
 _TIE = 1e-11  # relative; patterns whose worth is this close to their price may be used
 _STARTS, _ROUNDS = 5, 6
+_GOLDEN = 0.6180339887498949  # its multiples are spread evenly between whole numbers
 _WHOLE = 1e-12  # how far from 1 rows may be when a set of patterns is tried
 
 
@@ -85,10 +86,10 @@ def _first_that_fits(table: Floats, count: int) -> Integers | None:
 
 def _favoured(table: Floats) -> Integers:
     """The fewest columns among those that programs with different costs use; a column's cost falls with its weight."""
-    rng = np.random.default_rng(0)
     best = np.arange(len(table))
-    for _ in range(_STARTS):
-        costs = rng.uniform(0.5, 1.5, len(table))
+    for start in range(_STARTS):
+        # costs that differ and are spread evenly, the same ones every time: nothing here may look like chance
+        costs = 0.5 + (np.arange(1, len(table) + 1) * (_GOLDEN + start / _STARTS)) % 1.0
         for _ in range(_ROUNDS):
             result, _ = minimised(costs, A_eq=table.T, b_eq=np.ones(table.shape[1]))
             weights = np.maximum(result.x, 0.0)

@@ -14,7 +14,7 @@ import numpy as np
 from tinct.asking._ask import Ready, check_columns, plan_of
 from tinct.asking.designs import design
 from tinct.asking.request import Grouped, read_request
-from tinct.asking.with_ledger import completed, granted, in_part, json_size
+from tinct.asking.with_ledger import completed, granted, in_part, json_size, left_in
 from tinct.errors import FileError, Parameter, ParameterError, TinctError
 from tinct.exact.sampler import token
 from tinct.ledger import Ledger
@@ -137,7 +137,7 @@ def ask_groups(
             publishing.discard(session, path, own)
     _require_published(session, path, entry)
     table = publishing.read(session, path)
-    return GroupAnswers(table, path, plan, entry.request, str(book.remaining(scope)), entry.repeated)
+    return GroupAnswers(table, path, plan, entry.request, left_in(book, scope), entry.repeated)
 
 
 def _is_recorded(book: Ledger, request: str, own: str) -> bool:

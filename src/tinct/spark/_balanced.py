@@ -83,7 +83,7 @@ def _weights(lean: float | Mapping[Any, float] | None, graph: SparkGraph, edges:
         code, lean = graph.outputs.index(named[0]), lean[named[0]]
     truth = float(probabilities(lean, "lean"))
     if not 0.0 < truth < 1.0:
-        raise ParameterError.of("lean", "a probability between 0 and 1", lean)
+        raise ParameterError.of("lean", "a probability above 0 and below 1", lean)
     left = odds.step(f.lit((1.0 - truth) / truth), f.col("gain"), f.col("shift"))
     crossing = edges.where("source_code <> target_code")
     weakest = guarded("looking for the weakest edge", crossing.agg(f.min(left)).first)[0]

@@ -21,7 +21,7 @@ EXAMPLES = examples(
     "tinct describe survey.csv --accept ward,support",
     "tinct describe survey.csv --confirm",
 )
-_CONFIRMED = re.compile(r"^confirmed\s*=\s*(true|false)\s*(#.*)?$", re.MULTILINE)
+_CONFIRMED = re.compile(r"^([ \t]*confirmed[ \t]*=[ \t]*)false(?=[ \t\r]*(#.*)?$)", re.MULTILINE)
 
 
 def describe(
@@ -101,5 +101,5 @@ def _confirm(data: Path, path: Path) -> None:
     from dataclasses import replace
 
     open_source(data, replace(found, confirmed=True)).close()  # refused if it does not fit the columns
-    write_atomically(path, _CONFIRMED.sub("confirmed = true", text))
+    write_atomically(path, _CONFIRMED.sub(r"\1true", text))
     echo(f"Confirmed. tinct ask {data} uses it from now on.")

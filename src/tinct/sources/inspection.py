@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from tinct.errors import ParameterError
-from tinct.sources.cell_rules import first_reading, number_pattern, second_reading
+from tinct.sources.cell_rules import first_reading, marks_of, number_pattern, second_reading
 from tinct.sources.columns import CELL, OTHER, PERSON, STRING, Column
 from tinct.sources.description import Format
-from tinct.sources.sql_dialects import text_literal
+from tinct.sources.sql_dialects import DUCKDB, text_literal
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -60,8 +60,8 @@ class ColumnContents:
 class CellsRead:
     """How the cells of one column are read for one use. All of it is secret.
 
-    ``rows`` and ``blank`` count cells, ``unread`` those that hold something and are missing all the same. ``spellings``
-    are the most frequent (text, what it is read as or None, how often).
+    ``rows`` and ``blank`` count cells, marked as missing among the blank ones, and ``unread`` those that hold something
+    and are missing all the same. ``spellings`` are the most frequent (text, what it is read as or None, how often).
     """
 
     column: str
@@ -103,7 +103,9 @@ def cells_read(source: Source, name: str, use: str) -> CellsRead:
     """How the cells of a column are read."""
     column = source._schema.column(name, use)
     read = second_reading(column, use, "v")
-    cells = f"SELECT {_text(column)} AS t, v FROM (SELECT *, {first_reading(column, use)} AS v FROM {{scan}})"
+    marks = ", ".join(text_literal(each) for mark in marks_of(column) for each in (mark, f"{mark}.0"))
+    told = f"CASE WHEN {_text(column)} NOT IN ({marks}) THEN {_text(column)} END" if marks else _text(column)
+    cells = f"SELECT {told} AS t, v FROM (SELECT *, {first_reading(column, use)} AS v FROM {{scan}})"
     each = f"SELECT t, CAST({read} AS VARCHAR) AS r, count(*) AS many FROM ({cells}) GROUP BY t, r"
     (totals,) = _rows(
         source,
@@ -156,7 +158,7 @@ def _totals(column: Column) -> list[str]:
     if column.kind not in (CELL, STRING):
         rest = ["0"] * (len(STYLES) + len(FORMS))
     else:
-        rest = [f"count_if(regexp_full_match({text}, {text_literal(number_pattern(style))}))" for style in STYLES]
+        rest = [DUCKDB.count_if(DUCKDB.matches(text, number_pattern(style))) for style in STYLES]
         rest += [f"count(try_strptime({text}, {text_literal(form)}))" for form in FORMS]
     return ["count(*)", f"count({text})", f"approx_count_distinct({text})", f"min({finite})", f"max({finite})", *rest]
 

@@ -1324,8 +1324,8 @@ def test_a_lost_executor_costs_time_only(tmp_path):
 
 def test_duckdb_is_the_reference():
     """The blanks that Spark takes off are the ones DuckDB takes off."""
-    from tinct.sources.spark_frames import _BLANKS
+    from tinct.sources.sql_dialects import BLANKS
 
     characters = [chr(code) for code in range(1, 0x3002)]
     rows = duckdb.connect().execute("SELECT c, trim(c || 'x') FROM (SELECT unnest(?) AS c)", [characters]).fetchall()
-    assert {c for c, trimmed in rows if trimmed == "x"} == set(_BLANKS)
+    assert {c for c, trimmed in rows if trimmed == "x"} == set(BLANKS)

@@ -601,7 +601,7 @@ def test_confirming_changes_one_line_and_keeps_the_rest(survey):
     assert "draft" in tinct_command("ask", survey, "majority(stimme)", "--epsilon", "1", status=1)
     tinct_command("describe", survey, "--confirm")
     assert toml.read_text("utf-8") == text.replace("confirmed = false", "confirmed = true")
-    assert "Answer" in tinct_command("ask", survey, "majority(stimme)", "--epsilon", "5")
+    assert "in stimme?" in tinct_command("ask", survey, "majority(stimme)", "--epsilon", "5")
     assert "confirmed already" in tinct_command("describe", survey, "--confirm")
 
 

@@ -89,7 +89,7 @@ def _favoured(table: Floats) -> Integers:
     best = np.arange(len(table))
     for start in range(_STARTS):
         # costs that differ and are spread evenly, the same ones every time: nothing here may look like chance
-        costs = 0.5 + (np.arange(1, len(table) + 1) * (_GOLDEN + start / _STARTS)) % 1.0
+        costs: Floats = 0.5 + (np.arange(1, len(table) + 1, dtype=np.float64) * (_GOLDEN + start / _STARTS)) % 1.0
         for _ in range(_ROUNDS):
             result, _ = minimised(costs, A_eq=table.T, b_eq=np.ones(table.shape[1]))
             weights = np.maximum(result.x, 0.0)

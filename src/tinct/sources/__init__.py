@@ -2,6 +2,7 @@
 
 from tinct.sources._open import ArrowStream, DataLike, Frame, open  # noqa: A004 # it reads as sources.open
 from tinct.sources.description import ColumnDescription, Description, Format
+from tinct.sources.draft import describe
 from tinct.sources.own_rows import RowSource
 from tinct.sources.source import Source
 from tinct.sources.standard_input import StandardInput
@@ -16,5 +17,6 @@ __all__ = [
     "RowSource",
     "Source",
     "StandardInput",
+    "describe",
     "open",
 ]

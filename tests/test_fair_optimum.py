@@ -246,9 +246,8 @@ def _by_rounds(graph: DatasetGraph, budget: Budget, version) -> np.ndarray:
     levels = np.empty(0) if dense else fair_optimum._class_levels(budget, fair_optimum.EVEN)
     with np.errstate(all="ignore"):
         found = version(
-            graph.indptr, graph.indices, graph.coloring.codes, keys, np.full(len(graph), np.nan), classes,
-            gains if dense else None, gains, shifts, levels, False, np.ones(2), least, shift, 10**9,
-            np.zeros(1, np.int64),
+            graph.indptr, graph.indices, graph.coloring.codes, keys, classes, gains if dense else None, gains, shifts,
+            levels, False, np.ones(2), least, shift, 10**9, np.zeros(1, np.int64),
         )  # fmt: skip
     assert found == 0
     return fair_optimum._table(keys, graph.coloring.codes, "odds")[:, 0]

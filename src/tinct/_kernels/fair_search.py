@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from tinct._kernels.propagation import Floats, Offsets, Positions, Small
 
 GAVE_UP = -1
-_IDLE, _WAITING, _SETTLED, _OPEN = 0, 1, 2, 3  # odd: waits; open: a boundary vertex that is not settled
+_IDLE, _WAITING, _SETTLED = 0, 1, 2
 _SIXTH, _TWENTY_FOURTH = 1.0 / 6.0, 1.0 / 24.0
 _ROUNDING = 1.0 - 1e-14  # more than all roundings of one step
 
@@ -123,7 +123,6 @@ def fair_by_rounds(
     indices: Positions,
     colors: Small,
     keys: Floats,
-    best: Floats,
     classes: NDArray[np.uint8] | None,
     epsilons: Floats | None,
     gains: Floats,
@@ -144,12 +143,11 @@ def fair_by_rounds(
     of its lowest edge, to the other end of that one's lowest edge, and so on, until there is nothing lower.
 
     Edges find their parameters by class, or with ``epsilons`` each at its own place. ``balances`` has the level of each
-    class; with ``epsilons`` levels are computed where they are needed. ``best`` is room for a number a vertex; of
-    boundary vertices it has the lowest level of their open edges, as of the last look. ``work[0]`` becomes the number
-    of looks.
+    class; with ``epsilons`` levels are computed where they are needed. ``work[0]`` becomes the number of looks.
     """
     n = len(indptr) - 1
-    partner = np.empty(n, np.int32)  # the other end of that edge
+    best = np.full(n, np.inf)  # the lowest level of the open boundary edges, as of the last look; infinite inside
+    partner = np.full(n, -1, np.int32)  # the other end of that edge
     state = np.zeros(n, np.uint8)
     pool = np.empty(n, np.int32)
     later = np.empty(n, np.int32)
@@ -166,21 +164,18 @@ def fair_by_rounds(
             w = indices[e]
             if colors[w] == rarer:
                 continue
-            here = best[v] if state[v] == _OPEN else np.inf
-            there = best[w] if state[w] == _OPEN else np.inf
-            level = _level(e, classes, epsilons, shifts, balances, probit, weights, max(here, there))
-            if level < here:
-                state[v] = _OPEN
+            level = _level(e, classes, epsilons, shifts, balances, probit, weights, max(best[v], best[w]))
+            if level < best[v]:
                 best[v] = level
                 partner[v] = w
-            if level < there:
-                state[w] = _OPEN
+            if level < best[w]:
                 best[w] = level
                 partner[w] = v
     count = 0
     lowest = np.inf
     for v in range(n):
-        if state[v] == _OPEN:
+        if partner[v] >= 0:
+            state[v] = _WAITING
             pool[count] = v
             count += 1
             lowest = min(lowest, best[v])
@@ -200,21 +195,19 @@ def fair_by_rounds(
         if looks > limit:
             work[0] = looks
             return GAVE_UP
-        count = in_order(state, pool, count)
+        count = in_order(state, pool, count, _WAITING)
         for i in range(count):
             v = pool[i]
-            if state[v] == _SETTLED:
-                continue
             key = abs(keys[v])
             sign = math.copysign(1.0, keys[v])
             weight = weights[0 if sign > 0.0 else 1]
-            level = key / weight if state[v] == _WAITING else min(key / weight, best[v])
+            level = min(key / weight, best[v])
             if level > highest:
                 later[after] = v
                 after += 1
                 lowest = min(lowest, level)
                 continue
-            if state[v] == _OPEN:  # below
+            if partner[v] >= 0:  # below
                 pool[size] = v
                 size += 1
                 continue

@@ -63,8 +63,8 @@ def step(key: float, gain: float, shift: float, probit: bool) -> float:
 
 
 @part
-def in_order(waiting: Small, pool: Positions, count: int) -> int:
-    """Bring the vertices of a pool, those with an odd mark, into the order of the graph if they are many; how many.
+def in_order(waiting: Small, pool: Positions, count: int, mark: int = 1) -> int:
+    """Bring the vertices of a pool, those with this mark, into the order of the graph if they are many; how many.
 
     Then memory is read from front to back; for a few vertices, looking at all that do not wait would cost more.
     """
@@ -73,7 +73,7 @@ def in_order(waiting: Small, pool: Positions, count: int) -> int:
     at = 0
     for v in range(len(waiting)):
         pool[at] = v  # always, and kept if v waits: a branch would be guessed wrong too often
-        at += waiting[v] & 1
+        at += 1 if waiting[v] == mark else 0
     return at
 
 

@@ -43,18 +43,18 @@ def fair_table(graph: DatasetGraph, budget: Budget, weights: tuple[float, float]
     if budget.coordinate is None or (budget.coordinate == "probit" and weights != EVEN):
         keys = _PlainSearch(graph, _steps(budget, "odds"), _levels(graph, budget, weights, "odds"), weights).settle()
         return _table(keys, codes, "odds")
-    keys, table = np.empty(len(graph)), np.empty((len(graph), 2))
-    if not _by_rounds(graph, budget, weights, keys, table.reshape(-1)[: len(graph)]):
+    keys = np.empty(len(graph))
+    if not _by_rounds(graph, budget, weights, keys):
         ends, levels = _boundary_levels(graph, budget, weights)
         fair_search.fair_by_heap(
             graph.indptr, graph.indices, codes, keys, ends, levels, *budget.dense_parameters(),
             budget.coordinate == "probit", np.array(weights),
         )  # fmt: skip
-    return _table(keys, codes, budget.coordinate, table)
+    return _table(keys, codes, budget.coordinate)
 
 
-def _by_rounds(graph: DatasetGraph, budget: Budget, weights: tuple[float, float], keys: Floats, room: Floats) -> bool:
-    """Fill the keys, unless budgets are so different that a heap is the better way; there is room for as many more."""
+def _by_rounds(graph: DatasetGraph, budget: Budget, weights: tuple[float, float], keys: Floats) -> bool:
+    """Fill the keys, unless budgets are so different that a heap is the better way."""
     (least, shift), (most, _) = budget.extremes()
     if math.log(least) * _SPREAD < math.log(most):
         return False
@@ -65,8 +65,8 @@ def _by_rounds(graph: DatasetGraph, budget: Budget, weights: tuple[float, float]
     balances = np.empty(0) if dense else _class_levels(budget, weights)
     limit = _LOOKS * (len(graph) + len(graph.indices))
     found = fair_search.fair_by_rounds(
-        graph.indptr, graph.indices, graph.coloring.codes, keys, room, classes, gains if dense else None, gains,
-        shifts, balances, probit, np.array(weights), least, shift, limit, np.zeros(1, np.int64),
+        graph.indptr, graph.indices, graph.coloring.codes, keys, classes, gains if dense else None, gains, shifts,
+        balances, probit, np.array(weights), least, shift, limit, np.zeros(1, np.int64),
     )  # fmt: skip
     return found != fair_search.GAVE_UP
 
@@ -99,8 +99,8 @@ def _boundary_levels(
     return np.stack([rows[chosen], graph.indices[chosen]], axis=1), levels[order]
 
 
-def _table(keys: Floats, codes: NDArray[np.uint8], scale: str, table: Floats | None = None) -> Floats:
-    table = np.empty((len(keys), 2)) if table is None else table
+def _table(keys: Floats, codes: NDArray[np.uint8], scale: str) -> Floats:
+    table = np.empty((len(keys), 2))
     if scale == "odds":
         checks.odds_table(np.asarray(keys), codes, np.empty(0, np.int32), table)
         return table

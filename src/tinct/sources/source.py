@@ -134,7 +134,7 @@ class Source:
             listed: a person with rows in several groups is in the first in the order of ``groups``, which should be
                 few, rather than in the order of their text.
         """
-        return self._group_counts(_plan(what, where, unit, by, groups, listed=listed))
+        return self._group_counts(_plan(what, where, unit, _named(by), groups, listed=listed))
 
     def group_batches(
         self,
@@ -153,7 +153,7 @@ class Source:
         one, so that the sum over all batches is the number of rows. With ``per_person`` above 1 a person is in so many
         groups, the first in the order of their text, and counts in each.
         """
-        plan = _plan(what, where, unit, by, groups, per_person=per_person)
+        plan = _plan(what, where, unit, _named(by), groups, per_person=per_person)
         self._statement(plan)  # refused now, not when the first batch is asked for
         return self._batches_of_groups(plan) if plan.groups is None else iter([self._group_counts(plan)])
 
@@ -186,6 +186,11 @@ class Source:
 
     def __repr__(self) -> str:
         return f"<Source: {self.name}, {f'{len(self.columns):,} columns' if self.columns else 'any columns'}>"
+
+
+def _named(by: str | Sequence[str]) -> str | Sequence[str]:
+    """The columns of groups; None would mean that there are no groups."""
+    return require_column(by) if by is None else by
 
 
 def _plan(

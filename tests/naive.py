@@ -6,7 +6,10 @@ Nothing here imports tinct. Where a twin takes numbers it accepts Fractions, so 
 from __future__ import annotations
 
 import math
+import re
+import unicodedata
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from datetime import datetime
 from fractions import Fraction
 from itertools import combinations
 from statistics import NormalDist
@@ -304,3 +307,105 @@ def prefix_bounds(
             if before == [row[k] for row in bound]:
                 break
     return bound
+
+
+# cells
+
+
+BLANKS = "".join(chr(code) for code in range(0x3001) if unicodedata.category(chr(code)) == "Zs")
+MISSING = ("NA", "N/A", "n/a", "NaN", "nan", "NULL", "null", "None", "#N/A")
+YES, NO = ("yes", "y", "true", "t", "1", "1.0"), ("no", "n", "false", "f", "0", "0.0")
+
+
+def read_cell(text: str | None, use: str, column: Mapping[str, Any] | None = None, **written: Any) -> Any:
+    """What a cell of text is read as: a number, a text, True or False, a moment, or the label of a group.
+
+    ``column`` is what a description says about the column, as its file does; ``written`` how cells are written.
+    """
+    marks = written.get("missing", MISSING)
+    own = "missing" in written
+    cell = "" if text is None else text.strip(BLANKS)
+    kind = None if column is None else column["kind"]
+    values = [] if column is None else list(column.get("values", []))
+    listed = any(cell == value for value in values)
+    if not cell or (cell in marks and not listed and (own or use in ("text", "label"))):
+        return None
+    if own and use != "text" and not listed and kind != "date" and use != "day":  # -9 is -9.0
+        if short(cell) in map(short, marks):
+            return None
+        number = read_number(cell, None, **written)
+        numeric = use == "number" or kind == "number" or (values and not isinstance(values[0], str))
+        if numeric and number is not None and number in [read_number(mark, None, **written) for mark in marks]:
+            return None
+    if use == "number" or (use == "label" and (kind == "number" or (values and not isinstance(values[0], str)))):
+        number = read_number(cell, column, **written)
+        if use == "number" or number is None:
+            return number
+        return str(int(number)) if number == int(number) and abs(number) < 9e18 else repr(number)
+    if use == "yes/no" or kind == "yes/no":
+        yes, no = ((column or {}).get(name) or usual for name, usual in (("yes", YES), ("no", NO)))
+        truth = {**dict.fromkeys(no, False), **dict.fromkeys(yes, True)}.get(cell.lower())
+        return truth if use == "yes/no" else None if truth is None else ("yes" if truth else "no")
+    if use == "day" or kind == "date":
+        moment = read_moment(cell, (column or {}).get("form"))
+        return moment[:10] if use == "label" and moment and "%H" not in column["form"] else moment
+    if values and not listed:
+        return None
+    return short(cell) if use == "label" else cell
+
+
+def short(cell: str) -> str:
+    """A whole number without its zeros after the point; all else as it is."""
+    return cell.partition(".")[0] if re.fullmatch(r"-?[0-9]+\.0+", cell) else cell
+
+
+def read_number(cell: str, column: Mapping[str, Any] | None, **written: Any) -> float | None:
+    """A finite number within the range, or among the values, of its column."""
+    decimal, thousands = written.get("decimal", "."), written.get("thousands", "")
+    if len(cell) > 400:
+        return None
+    whole, power = re.fullmatch(r"(.*?)(?:[eE]([+-]?[0-9]{1,3}))?", cell, re.DOTALL).groups()
+    sign = whole[:1] if whole[:1] in ("+", "-") else ""
+    digits, _, fraction = whole[len(sign) :].partition(decimal)
+    if thousands and thousands in digits:
+        head, *threes = digits.split(thousands)
+        if not 1 <= len(head) <= 3 or any(len(three) != 3 for three in threes):
+            return None
+        digits = "".join([head, *threes])
+    if not (digits + fraction) or not set(digits + fraction) <= set("0123456789"):
+        return None
+    number = float(f"{sign}{digits or 0}.{fraction or 0}e{power or 0}")
+    if math.isinf(number):
+        return None
+    column = column or {}
+    if not column.get("least", -math.inf) <= number <= column.get("most", math.inf):
+        return None
+    return None if column.get("values") and number not in column["values"] else number
+
+
+def read_plain_number(text: str | None) -> float | None:
+    """A cell of a text file that nobody described: what a program would take for a number, so also 1_000."""
+    cell = ("" if text is None else text).strip(" \t\n\v\f\r").removeprefix("+")
+    digits = "[0-9]+(_[0-9]+)*"
+    if not re.fullmatch(rf"-?({digits}([.]({digits})?)?|[.]{digits})([eE][+-]?{digits})?", cell):
+        return None
+    number = float(cell)
+    return None if math.isinf(number) else number
+
+
+def read_moment(cell: str, form: str | None = None) -> str | None:
+    """A moment as year, month, day, hour, minute, second; without a form only what is written in that order already."""
+    if form is None:
+        text = re.sub(r"(Z|\+00(:?00)?)\Z", "", cell.replace("T", " "))
+        whole = f"{text} 00:00:00" if re.fullmatch(r"[0-9]{4}-[0-9]{2}-[0-9]{2}", text) else text
+        return whole if re.fullmatch(r"([0-9]{4}(-[0-9]{2}){2} )?[0-9]{2}(:[0-9]{2}){2}(\.[0-9]+)?", whole) else None
+    names = {"%Y": "year", "%m": "month", "%d": "day", "%H": "hour", "%M": "minute", "%S": "second"}
+    pattern = "".join(
+        f"(?P<{names[part]}>[0-9]{{{'4' if part == '%Y' else '1,2'}}})" if part in names else re.escape(part)
+        for part in re.split("(%.)", form)
+    )
+    found = re.fullmatch(pattern, cell)
+    try:
+        return str(datetime(**{name: int(digits) for name, digits in found.groupdict().items()})) if found else None
+    except ValueError:
+        return None

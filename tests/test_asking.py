@@ -656,7 +656,7 @@ def test_the_command_says_what_is_recorded_and_what_is_left(tmp_path):
     path, book = tmp_path / "survey.csv", str(tmp_path / "budget.db")
     frame().to_csv(path, index=False)
     asked = ["ask", str(path), "majority(support)", "-e", "0.5"]
-    assert "Cost: ε = 0.5, not charged to any ledger." in _command(*asked).stdout
+    assert "Cost: ε = 0.5, not charged to any ledger:" in _command(*asked).stdout
     _command("budget", "init", book, "--epsilon", "1")
     assert "Left in the budget of default: ε = 1" in _command(*asked, "--plan", "--ledger", book).stdout
     assert _command(*asked, "--plan", "--ledger", book, "--scope", "typo").returncode == 2

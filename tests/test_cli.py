@@ -196,7 +196,7 @@ def test_gaussian_and_profile(tmp_path):
         (["design", "votes:3,3", "-e", "1", "--truth", "0.8,0.5"], "--truth cannot be combined with orders"),
         (["design", "majority:5", "-e", "1", "--engine", "flint"], "--engine must be local or spark"),
         (["design", "majority:5", "-e", "1", "--master", "yarn"], "--master needs --engine spark"),
-        (["ask", "x.csv", "majority(x)", "-e", "1", "-o", "folder"], "--output is for --engine spark"),
+        (["ask", "x.csv", "majority(x)", "-e", "1", "-o", "folder"], "--output is for the answers of --by"),
         (["verify", "missing.json"], "no such file"),
         (["verify", "table.csv"], "a table needs its graph"),
         (["design", "majority:5", "-e", "1", "--lean", "perhaps=0.8"], "--lean must name one of no, yes"),

@@ -221,7 +221,7 @@ def test_the_note_on_rows_names_an_option_that_can_be_used(say):
     Path("d.csv").write_text("a,who\n" + "yes,1\n" * 9)
     assert "--unit" in say("ask d.csv majority(a) -e 1")
     assert "(unit)" not in say("ask d.csv majority(a) -e 1 --details")
-    assert "Note" not in say("ask d.csv majority(a) -e 1 --unit who")
+    assert "name the column" not in say("ask d.csv majority(a) -e 1 --unit who")
     for number, more in enumerate(("", " --unit who")):
         say(f"budget init {number}.db -e 5{more}")
         for details in ("", " --details", " --plan"):

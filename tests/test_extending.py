@@ -657,7 +657,7 @@ def test_a_source_that_fails_after_the_charge_says_one_sentence(error, before, t
     assert ledger.spent().epsilon == Fraction(1, 2)
     done = ask(Dicts([{"support": "yes"}] * 300), "majority(support)", epsilon="0.5", ledger=ledger, request="r")
     assert (done.value, done.completed, ledger.spent().epsilon) == ("yes", True, Fraction(1, 2))
-    with pytest.raises(FileError, match="a list: the engine cannot read it to the end") as caught:
+    with pytest.raises(FileError, match="a list: its rows cannot be read to the end") as caught:
         ask(Dicts([*rows, raising(error)]), "majority(support)", epsilon="0.5")
     assert "17" not in f"{caught.value!r} {caught.value.__cause__!r} {caught.value.__context__!r}"
 

@@ -584,4 +584,4 @@ def test_bash_completes_when_it_has_read_the_script():
         f'PATH="{folder}:$PATH"; eval "$(_TINCT_COMPLETE=source_bash tinct)"; '
         'COMP_WORDS=(tinct des); COMP_CWORD=1; _tinct_completion tinct; echo "${COMPREPLY[@]}"'
     )
-    assert run("bash", "-c", steps).stdout.split() == ["design"]
+    assert run("bash", "-c", steps).stdout.split() == ["describe", "design"]

@@ -56,6 +56,20 @@ def _cases():
     for part in SHARES:
         yield share("c > 1", at_least=part), lambda t, f, a=part: t + f > 0 and Fraction(t, t + f) >= a
         yield quantile("c", part, above=10), lambda t, f, q=part: t + f > 0 and _lower_quantile(_values(t, f), q) > 10
+    # what bounds from above is not what bounds from below; for nobody at all it holds
+    yield median("c", at_most=10), lambda t, f: t + f == 0 or sorted(_values(t, f))[(t + f - 1) // 2] <= 10
+    for bar in (0, 1, 5, LARGEST + 1):
+        yield threshold("c > 1", above=bar), lambda t, _, bar=bar: t > bar
+        yield threshold("c > 1", at_most=bar), lambda t, _, bar=bar: t <= bar
+        yield threshold("c > 1", below=bar), lambda t, _, bar=bar: t < bar
+    for part in (Fraction(1, 3), Fraction(1, 2), Fraction(6, 7)):
+        yield share("c > 1", above=part), lambda t, f, a=part: t + f > 0 and Fraction(t, t + f) > a
+        yield share("c > 1", at_most=part), lambda t, f, a=part: t + f == 0 or Fraction(t, t + f) <= a
+        yield share("c > 1", below=part), lambda t, f, a=part: t + f == 0 or Fraction(t, t + f) < a
+        yield (
+            quantile("c", part, at_most=10),
+            lambda t, f, q=part: t + f == 0 or _lower_quantile(_values(t, f), q) <= 10,
+        )
 
 
 CASES = list(_cases())
@@ -138,7 +152,8 @@ def test_add_remove_positions_are_the_distances_on_the_explicit_graph(question, 
         return
     assert family.certain is None
     assert {s: family.position(_counts(s)) for s in small} == {s: positions[s] for s in small}
-    for bound, extreme in ((family.lowest, (0, 10**9)), (family.highest, (10**9, 0))):
+    many, few = ((10**9, 0), (0, 10**9)) if not family.flipped else ((0, 10**9), (10**9, 0))
+    for bound, extreme in ((family.lowest, few), (family.highest, many)):
         reached = family.position(_counts(extreme))
         assert reached == bound if bound is not None else abs(reached) >= 10**6
 
@@ -390,8 +405,8 @@ def test_the_words_mean_the_same_as_functions_and_as_text():
 
 def test_a_share_is_the_decimal_that_was_written():
     """0.3 is three tenths, not the double next to it; so 3 of 10 are enough."""
-    assert share("c", at_least=0.3).at_least == Fraction(3, 10)
-    assert parse("share(c, at_least=0.3)").at_least == Fraction(3, 10)
+    assert share("c", at_least=0.3).bound.value == Fraction(3, 10)
+    assert parse("share(c, at_least=0.3)").bound.value == Fraction(3, 10)
     assert quantile("c", 0.1, above=0).q == Fraction(1, 10)
 
 
@@ -483,7 +498,7 @@ def test_junk_is_refused_and_nothing_worse(text):
     [
         ("", 0, "expected one of"),
         ("majority", 8, "expected \\( after"),
-        ("majority()", 9, "needs column"),
+        ("majority()", 9, "needs predicate"),
         ("majority(support", 16, "expected , or \\)"),
         ("majority(support))", 17, "closing"),
         ("majority(support, 3)", 18, "no further argument"),
@@ -516,7 +531,7 @@ def test_junk_is_refused_and_nothing_worse(text):
         ("threshold(age > 5, at_least=1e300)", 28, "10\\^18"),
         ("threshold(age > 5, at_least=1, at_least=2)", 31, "twice"),
         ("threshold(age > 5, atleast=1)", 19, "no argument"),
-        ("threshold(age > 5)", 17, "needs at_least"),
+        ("threshold(age > 5)", 17, "needs one of at_least"),
         ("share(a, at_least=0)", 18, "above 0"),
         ("share(a, at_least=1.5)", 18, "at most 1"),
         ("share(a, at_least=1/0)", 18, "divide by zero"),
@@ -601,13 +616,13 @@ def test_bad_arguments_are_refused(make):
 
 def test_names_and_literals_are_written_so_that_they_can_be_read():
     """Reserved words, quotes and odd letters are quoted; numbers are written without a needless .0."""
-    assert [name_text(name) for name in ("age", "In", "größe", "a b", "1st", "a`b")] == [
+    assert [name_text(name) for name in ("age", "In", "größe", "a b", "1st", 'a"b')] == [
         "age",
-        "`In`",
-        "`größe`",
-        "`a b`",
-        "`1st`",
-        "`a``b`",
+        '"In"',
+        '"größe"',
+        '"a b"',
+        '"1st"',
+        '"a""b"',
     ]
     assert [literal_text(value) for value in (1200.0, 1e22, -0.5, "it's", True)] == [
         "1200",
@@ -616,3 +631,65 @@ def test_names_and_literals_are_written_so_that_they_can_be_read():
         "'it''s'",
         "yes",
     ]
+
+
+# questions as people write them
+
+
+@pytest.mark.parametrize(
+    ("written", "plain"),
+    [
+        ("majority(survived == yes)", "majority(survived)"),
+        ("majority(gender == 'female')", "majority(gender == 'female')"),
+        ("majority(vote, yes='Y', no='N')", "majority(vote, yes='Y', no='N')"),
+        ("majority(vote, no=[2, 3], yes=1)", "majority(vote, yes=1, no=[2, 3])"),
+        ("share(age > 3, at_least=50%)", "share(age > 3, at_least=0.5)"),
+        ("quantile(cost, 90%, at_most=1,200)", "quantile(cost, 0.9, at_most=1200)"),
+        ("threshold(age > 3, at_least=12,000,000)", "threshold(age > 3, at_least=12000000)"),
+        ("threshold(age > 12_000, 5)", "threshold(age > 12000, at_least=5)"),
+        ("exists(age between 18 and 30)", "exists(age >= 18 and age <= 30)"),
+        (
+            "exists(born not between 1990-01-01 and 1999-12-31)",
+            "exists(not (born >= '1990-01-01' and born <= '1999-12-31'))",
+        ),
+        ('exists("alk.phos" > 3)', 'exists("alk.phos" > 3)'),
+        ("exists(`alk.phos` > 3)", 'exists("alk.phos" > 3)'),
+    ],
+)  # fmt: skip
+def test_questions_are_read_as_people_write_them(written, plain):
+    assert str(parse(written)) == plain
+    assert parse(plain) == parse(written)
+
+
+@pytest.mark.parametrize(
+    ("written", "hint"),
+    [
+        ("threshold(age >= 65,100)", "one number or two"),
+        ("share(income >= 12,000, at_least=0.3)", "one number or two"),
+        ("share(a, at_least=10)", "did you mean 10%"),
+        ("quantile(age, 90, above=3)", "did you mean 90%"),
+        ("average(x)", "try median"),
+        ("Majority(x)", "write majority"),
+        ("majorty(x)", "did you mean majority"),
+        ("majority(alk.phos)", "double quotes"),
+        ("share(a & b, at_least=0.5)", "write and"),
+        ("threshold(a, at_least=50%)", "ask share"),
+        ("majority(a, yes='Y')", "both yes and no"),
+        ("majority(a, yes='Y', no='Y')", "repeat"),
+        ("majority(a > 3, yes='Y', no='N')", "true or false by itself"),
+        ("median(x, above=1, below=2)", "above and below"),
+        ("exists(x == 9007199254740993)", "more digits"),
+        ("exists(x between 1 and 'b')", "two numbers"),
+    ],
+)
+def test_what_could_be_misread_is_refused_with_a_hint(written, hint):
+    with pytest.raises(ParameterError, match=hint):
+        parse(written)
+
+
+def test_no_error_suggests_backquotes():
+    """In a shell's double quotes they run a command."""
+    for text in ("majority(a b)", "majority('a b')", "exists(1 > a)", "majority(alk.phos)"):
+        with pytest.raises(ParameterError) as caught:
+            parse(text)
+        assert "`" not in caught.value.problem.split("\n")[0]

@@ -21,7 +21,9 @@ import pytest
 from typer.testing import CliRunner
 
 import strategies
+import test_engines
 import test_persons
+import test_several_groups
 from tinct import (
     BudgetExceeded,
     DatasetGraph,
@@ -762,6 +764,27 @@ def test_spark_counts_persons_as_the_rule_says(session):
     test_persons.require_the_rule(open_frame(session.createDataFrame(test_persons.table(rows))), rows)
 
 
+def test_spark_counts_a_person_in_the_first_groups(session):
+    """Random panels against a slow twin in plain Python."""
+    rows = test_several_groups.panel(3, 60)
+    frame = session.createDataFrame(test_several_groups.table(rows))
+    test_several_groups.require_first_groups(open_frame(frame), rows, 3)
+
+
+@pytest.mark.parametrize("name", [None, *test_engines.DESCRIPTIONS])
+def test_spark_reads_messy_rows_as_other_engines_do(session, name):
+    """With and without a description: the same counts as of an Arrow table."""
+    rows, description = test_engines.messy_rows(f"spark {name}", 1500), test_engines.DESCRIPTIONS.get(name)
+    table = test_engines.as_arrow(rows)
+    asked = test_engines.QUESTIONS[:: 1 if name == "dates" else 3]
+    with plain_sources.open(table, description) as source:
+        reference = test_engines.everything(source, asked, units=("id",))
+    frame = session.createDataFrame(table)
+    frame = frame.withColumn("m", frame["m"].cast("timestamp_ntz"))  # moments without a zone, as in the table
+    with plain_sources.open(frame, description) as source:
+        assert test_engines.require_equal(test_engines.everything(source, asked, units=("id",)), reference) > 2
+
+
 GROUPED = [
     ("majority(word)", "ward name", None, None, None),
     ("median(number, above=1)", "number", None, None, None),
@@ -1281,7 +1304,7 @@ def test_commands_run_on_spark(session, tmp_path):
         (["design", "graph", "--fix", "f", "-o", "t", "--lean", "0.7"], "--lean cannot be combined"),
         (["design", "graph", "-o", "t", "--lean", "high"], "--lean must be a probability"),
         (["ask", "rows.csv", "majority(x)", "-e", "1"], "Spark reads Parquet"),
-        (["ask", "rows", "majority(x)", "-e", "1", "-o", "t"], "--output is for --engine spark with --by"),
+        (["ask", "rows", "majority(x)", "-e", "1", "-o", "t"], "--output is for the answers of --by"),
         (["ask", "rows", "majority(x)", "-e", "1", "-o", "t", "--by", "w", "--neighbors", "replace"], "add-remove"),
         (["ask", "hdfs://nowhere:9/rows", "majority(x)", "-e", "1"], "hdfs://nowhere:9/rows"),
     ],
@@ -1301,8 +1324,8 @@ def test_a_lost_executor_costs_time_only(tmp_path):
 
 def test_duckdb_is_the_reference():
     """The blanks that Spark takes off are the ones DuckDB takes off."""
-    from tinct.sources.spark_frames import _BLANKS
+    from tinct.sources.sql_dialects import BLANKS
 
     characters = [chr(code) for code in range(1, 0x3002)]
     rows = duckdb.connect().execute("SELECT c, trim(c || 'x') FROM (SELECT unnest(?) AS c)", [characters]).fetchall()
-    assert {c for c, trimmed in rows if trimmed == "x"} == set(_BLANKS)
+    assert {c for c, trimmed in rows if trimmed == "x"} == set(BLANKS)

@@ -15,7 +15,9 @@ import itertools
 import json
 import os
 import random
+import sqlite3
 from collections import Counter
+from contextlib import closing
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
@@ -23,6 +25,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 
+from file_makers import DATE, DURATION, MILLISECONDS, MOMENT, TIME, Cell, number, packed, sqlite_table, workbook
 from tinct import ParameterError, sources
 from tinct.questions import exists, majority, median, mode, quantile, share, threshold
 
@@ -71,7 +74,8 @@ class Kind:
     @property
     def cases(self):
         """How many cases are tried: more where there are more ways to be nasty."""
-        return CASES * (20 if self.name.startswith(("csv", "tsv", "json")) else 5 if "decimal" in self.name else 1)
+        many = ("csv", "tsv", "json", "xlsx", "sqlite")
+        return CASES * (20 if self.name.startswith(many) else 5 if "decimal" in self.name else 1)
 
 
 # arrays with any cells, made of bytes
@@ -111,6 +115,7 @@ def _of_words(kind):
     return array
 
 
+STREAMED = ("string", "large_string", "string_view", "timestamp[ns]", "time64[us]", "decimal128(38, 2)", "bool8")
 TEXTS = [b"a", b"b", b"yes", b"no", b"1", b"2.5", b"", b" a ", GONE]
 NASTY_TEXTS = [
     *(b"\xff", b"a\xc3", b"\xa9b", b"\xed\xa0\x80", b"\xf5\x80\x80\x80", b"\xc0\xaf", b"yes\xff"),
@@ -253,6 +258,20 @@ def _pandas_arrow(array):
     return lambda _, __, rows: _table(array, rows).to_pandas(types_mapper=pd.ArrowDtype)
 
 
+class Streamed:
+    """A table of a library that nobody here knows."""
+
+    def __init__(self, table):
+        self._table = table
+
+    def __arrow_c_stream__(self, requested_schema=None):
+        return self._table.__arrow_c_stream__(requested_schema)
+
+
+def _stream(array):
+    return lambda _, rng, rows: Streamed(_in_pieces(rng, _table(array, rows)))
+
+
 def _typed_kinds():
     for kind, array, ordinary, nasty in _arrow_kinds():
         array = array or (lambda cells, kind=kind: pa.array(cells, kind))
@@ -261,6 +280,7 @@ def _typed_kinds():
             ("parquet", _parquet),
             ("relation", _relation),
             ("ArrowDtype", _pandas_arrow),
+            *([("stream", _stream)] if str(kind) in STREAMED else []),
         ):
             # a relation is a query, and the engine's own conversion of such moments and decimals is part of it
             zoned = getattr(kind, "tz", None) and kind.unit in ("s", "ms")
@@ -408,14 +428,23 @@ def _sql_kinds():
     }  # fmt: skip
 
     def make(kind):
-        def relation(_, __, rows):
+        def relation(_, __, rows, connection=None):
             values = ", ".join(f"(CAST({cell or 'NULL'} AS {kind}), '{s}', {p})" for cell, s, p in rows)
-            return duckdb.connect().sql(f"SELECT * FROM (VALUES {values}) AS t(x, s, p)")  # noqa: S608
+            return (connection or duckdb.connect()).sql(f"SELECT * FROM (VALUES {values}) AS t(x, s, p)")  # noqa: S608
 
         return relation
 
+    def stored(kind):
+        def file(folder, rng, rows):
+            with duckdb.connect(folder / "rows.duckdb") as connection:
+                make(kind)(folder, rng, rows, connection).create("people")
+            return folder / "rows.duckdb"
+
+        return file
+
     for kind, (ordinary, nasty) in types.items():
         yield Kind(f"sql {kind}", make(kind), [*ordinary, GONE], nasty)
+        yield Kind(f"duckdb file {kind}", stored(kind), [*ordinary, GONE], nasty)
 
 
 # text files, as programs write them
@@ -504,6 +533,103 @@ def _text_kinds():
         (b'{"x": 1, "x": 2, "s": "%(s)s", "p": %(p)s}',),
     ]
     yield Kind("jsonl", _json_lines, values, odd)
+    # in an array, what is no JSON can change the others; what is, cannot
+    balanced = [
+        *(
+            b"1" * 5000,
+            b"1e999",
+            b"-0",
+            b"[" * 5000 + b"]" * 5000,
+            b'"\\ud800"',
+            b'"\\u0000"',
+            b'"\xff"',
+            b"[1]",
+            b"{}",
+        ),
+        *(
+            b'"\xe2\x80\xa8"',
+            b'"' + huge + b'"',
+            b"NaN",
+            b"tru",
+            b"'",
+            b'"[{"',
+            b'"]}"',
+            b'"\\"]"',
+            b'"\\\\"',
+            b'"a\nb"',
+        ),
+        *(b'[",", "]"]', b'{"x": [{}, "}"]}', b" 1 ", b"\t1\r\n", b"\r", b"\0", b"1,2", b""),
+    ]
+    yield Kind("json array", _json_array, values, balanced)
+    yield Kind("csv.gz", _packed_csv("gz"), TEXTS, [*NASTY_TEXTS, huge, b'"' + huge, b"\r" * 60])
+    yield Kind("csv.zst", _packed_csv("zst"), TEXTS, NASTY_TEXTS)
+
+
+def _json_array(folder, rng, rows):
+    path = folder / "rows.json"
+    comma, end = rng.choice([b",", b",\n ", b"\r\n,\t"]), rng.choice([b"", b"\n"])
+    path.write_bytes(b"[" + end + comma.join(_json_line(*row) for row in rows) + end + b"]" + end)
+    return path
+
+
+def _packed_csv(suffix):
+    def make(folder, rng, rows):
+        plain = _delimited("csv", ",")(folder, rng, rows)
+        return packed(folder / f"rows.csv.{suffix}", plain.read_bytes())
+
+    return make
+
+
+# workbooks and databases, with a type for each cell
+
+
+def _sheet(folder, rng, rows):
+    listed = [[cell, said or None, person] for cell, said, person in rows]
+    return workbook(folder / "rows.xlsx", {"rows": [["x", "s", "p"], *listed]}, shared=rng.random() < 0.5)
+
+
+def _database(folder, _, rows):
+    plain = [(cell[0] if isinstance(cell, tuple) else cell, said, person) for cell, said, person in rows]
+    path = sqlite_table(folder / "rows.db", ["x", "s", "p"], plain)
+    texts = [person for cell, _, person in rows if isinstance(cell, tuple)]
+    with closing(sqlite3.connect(path)) as connection, connection:
+        connection.executemany("UPDATE people SET x = CAST(x AS TEXT) WHERE p = ?", [(each,) for each in texts])
+    return path
+
+
+def _cell_kinds():
+    words = ["a", "b", "yes", "no", "1", "2.5", 0, 1, 2.5, True, False, GONE]
+    odd = [text.decode() for text in NASTY_TEXTS if _is_text(text)]
+    numbers = [
+        "1e999",
+        "-1e999",
+        "nan",
+        "abc",
+        "1e400",
+        "9" * 400,
+        "-5",
+        "0",
+        "60",
+        "1e15",
+        "2958466",
+        "1e18",
+        "0x1F",
+        "",
+    ]
+    broken = [
+        *('<c {r} t="e"><v>#N/A</v></c>', '<c {r} t="e"><v>#SPILL!</v></c>', '<c {r} t="e"><v>#?</v></c>'),
+        *('<c {r} t="b"><v>2</v></c>', '<c {r} t="s"><v>99999</v></c>', '<c {r} t="s"><v>-1</v></c>', "<c {r}/>"),
+        *('<c {r} t="s"><v>' + "9" * 5000 + "</v></c>", '<c {r} t="zz"><v>1</v></c>', '<c {r} s="99"><v>1</v></c>'),
+        *('<c {r} s="x"><v>1</v></c>', '<c {r} t="d"><v>soon</v></c>', '<c {r} t="d"><v>2024-02-30</v></c>'),
+        *('<c {r} t="str"><f>A1</f><v></v></c>', "<c {r}><f>1/0</f></c>", '<c {r} t="inlineStr"/>'),
+    ]
+    dated = [number(written, style) for written in numbers for style in (0, DATE, MOMENT, TIME, DURATION, MILLISECONDS)]
+    days = [dt.date(1970, 1, 1), dt.datetime(1970, 1, 2, 12), dt.date(2024, 2, 29)]
+    yield Kind("xlsx", _sheet, [*words, *days], [*odd, "\ud800", *map(Cell, broken), *dated])
+    texts = [(text,) for text in NASTY_TEXTS]
+    whole = [2**63 - 1, -(2**63), 2**53 + 1]
+    floats = [1e308, float("inf"), float("-inf"), float("nan"), -0.0, 5e-324, 0.1]
+    yield Kind("sqlite", _database, [*words[:9], GONE], [*texts, *whole, *floats, b"yes", b"\xff", b"", "\0"])
 
 
 def _is_text(cell):
@@ -514,7 +640,9 @@ def _is_text(cell):
     return True
 
 
-KINDS = [*_typed_kinds(), *_pandas_kinds(), *_polars_kinds(), *_sql_kinds(), *_text_kinds()]
+KINDS = [
+    *(*_typed_kinds(), *_pandas_kinds(), *_polars_kinds(), *_sql_kinds(), *_text_kinds(), *_cell_kinds()),
+]
 
 
 # the law
@@ -621,7 +749,7 @@ def test_one_nasty_row_changes_the_counts_by_one_row(kind, tmp_path):
             for question in rng.sample(QUESTIONS, 5):
                 where, unit, by = rng.choice(WHERES), rng.choice([None, "p", "x"]), rng.choice([None, "x", "s"])
                 plan = (question, where, unit, by)
-                loose = "x" if kind.name == "jsonl" and unit else unit  # a line that is no JSON names no person
+                loose = "x" if kind.name.startswith("json") and unit else unit  # what is no JSON names no person
                 _require_neighbours(_asked(before, *plan), _asked(after, *plan), added, loose)
     assert tried or kind.name in CANNOT_HOLD
 

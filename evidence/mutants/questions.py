@@ -30,7 +30,7 @@ MUTANTS = (
     ),
     Mutant(
         "the score is taken for the distance",
-        "Line.position",
+        "Line._reached",
         "self._score(true, false) // self.step",
         "self._score(true, false)",
         _ADD,

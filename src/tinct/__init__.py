@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from tinct.mechanism import Mechanism, Verdict, verify
     from tinct.privacy import GaussianDP, Neighbors, Privacy, TradeOff
     from tinct.questions import exists, majority, median, mode, quantile, share, threshold
+    from tinct.sources import Description, describe
 
 _HOME = {
     "tinct.asking": ("Answer", "ask"),
@@ -53,6 +54,7 @@ _HOME = {
     "tinct.mechanism": ("Mechanism", "Verdict", "verify"),
     "tinct.privacy": ("GaussianDP", "Neighbors", "Privacy", "TradeOff"),
     "tinct.questions": ("exists", "majority", "median", "mode", "quantile", "share", "threshold"),
+    "tinct.sources": ("Description", "describe"),
 }
 _WHERE = {name: module for module, names in _HOME.items() for name in names}
 _ROOMS = ("baselines", "exact", "graphs", "interop", "local", "rainbow")
@@ -61,6 +63,7 @@ __all__ = [
     "Answer",
     "BudgetExceeded",
     "DatasetGraph",
+    "Description",
     "EdgePrivacy",
     "FileError",
     "GaussianDP",
@@ -83,6 +86,7 @@ __all__ = [
     "ask",
     "balanced",
     "baselines",
+    "describe",
     "exact",
     "exists",
     "extend",

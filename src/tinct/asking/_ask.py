@@ -12,10 +12,13 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from tinct import sources
+from tinct.asking._needed_epsilon import Wanted
 from tinct.asking.answers import Answer, Plan
+from tinct.asking.cautions import NO_LEDGER, cautions
+from tinct.asking.described import described_as
 from tinct.asking.designs import CertainDesign, Design, design
 from tinct.asking.request import Grouped, Personal, Request, Single, read_request
-from tinct.asking.with_ledger import charged, refusal, room_for
+from tinct.asking.with_ledger import charged, in_part, refusal, room_for
 from tinct.errors import ParameterError
 from tinct.ledger import Ledger
 from tinct.numbers.amounts import fraction_text
@@ -23,6 +26,7 @@ from tinct.privacy.neighbors import Neighbors
 from tinct.questions import persons
 from tinct.questions.positions import relation
 from tinct.questions.questions import Median, Quantile
+from tinct.sources.cell_rules import has_own_marks
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -35,10 +39,14 @@ if TYPE_CHECKING:
     from tinct.numbers.amounts import AmountLike, NumberLike
     from tinct.privacy.neighbors import NeighborsLike
     from tinct.questions import Predicate, Question
-    from tinct.sources import DataLike, Source
+    from tinct.sources import DataLike, Description, Source
 
 _NUMBERS = "numbers are written like 12, -3.5 or 1e6; cells such as 1,200 or € 12 count as missing"
-_MISSING = "cells that cannot be read count as missing, and rows whose answer is unknown count for neither side"
+_MISSING = (
+    "blank cells, the words NA, N/A, NaN, NULL and None, and cells that cannot be read count as missing; rows whose "
+    "answer is unknown count for neither side"
+)
+_MISSING_OWN = "cells that cannot be read count as missing, and rows whose answer is unknown count for neither side"
 _PEOPLE = "the declared number of people is {people:,}: further people are ignored, absent ones count as unknown"
 _DOUBLE = (
     "this budget protects against replacing a person, which is removing one and adding another, so two steps are "
@@ -51,7 +59,7 @@ def ask(
     question: Question | str,
     epsilon: AmountLike | None = None,
     delta: NumberLike = 0,
-    by: str | None = None,
+    by: str | Sequence[str] | None = None,
     unit: str | None = None,
     ledger: Ledger | FilePath | None = None,
     *,
@@ -61,12 +69,19 @@ def ask(
     groups: Sequence[str] | None = None,
     most_groups: int | None = None,
     select: NumberLike | None = None,
+    groups_per_person: int | None = None,
     lean: NumberLike | None = None,
     epsilon_column: str | None = None,
     budgets: BudgetsLike | None = None,
     request: str | None = None,
     scope: str = "default",
     who: str | None = None,
+    description: Description | FilePath | None = None,
+    delimiter: str | None = None,
+    encoding: str | None = None,
+    decimal: str | None = None,
+    thousands: str | None = None,
+    missing: Sequence[str] | None = None,
     progress: Progress | None = None,
 ) -> Answer:
     """Answer a question about people's data with the mechanism that no other private mechanism beats.
@@ -76,12 +91,14 @@ def ask(
     Without a ledger, the caller is the owner.
 
     Args:
-        data: A path (.csv, .tsv, .parquet, .jsonl), a pandas or Polars frame, an Arrow table, a DuckDB relation, or
-            a source from ``sources.open``, which stays open.
+        data: What ``sources.open`` takes: a path (.csv, .tsv, .jsonl, .json, .parquet, .xlsx, a database, a folder of
+            parts), the address of a PostgreSQL table, a data frame or Arrow table, a DuckDB relation; or a source that
+            was opened with it, which stays open.
         question: A question such as ``majority("support")``, or its text.
         epsilon: ε of the whole answer, such as ``"0.5"`` or ``"ln 2"``.
         delta: δ of the whole answer.
-        by: A column of groups: one answer for each group. A person is in one group, so ε is spent once.
+        by: A column of groups, or several: one answer for each group. ε is spent once, since a person counts in one
+            group, or in ``groups_per_person``.
         unit: The column that identifies people, if one person can have several rows.
         ledger: A Ledger, a path or a postgresql:// address; the answer is charged before a row is read.
         neighbors: ``"add-remove"`` (adding or removing one person) or ``"replace"`` (changing the rows of one person;
@@ -91,6 +108,7 @@ def ask(
         groups: The groups to answer for. Without it, groups are found privately, which takes a share of ε and all of δ.
         most_groups: With groups that are found: how many to show at most, 1,000 by default.
         select: The share of ε for finding groups, one half by default.
+        groups_per_person: In how many groups a person may count, 1 by default. Each group gets this part of ε and δ.
         lean: Unequal boundaries: the probability of the truth where "yes" is just true.
         epsilon_column: A column with each person's own ε; needs ``budgets`` and ``neighbors="replace"``.
         budgets: The values of ε that occur in ``epsilon_column``, and how many people chose each, such as
@@ -98,6 +116,13 @@ def ask(
         request: An id for this request: asked again, it returns the recorded answer, free of charge.
         scope: Which budget of the ledger to charge.
         who: Who asks, for the ledger's history.
+        description: What the owner says about the data: a Description, or the path of one. Without it, a file is
+            described by the file beside it that has the same name with .toml behind it.
+        delimiter: What stands between the cells of a text file, such as ``";"``, if there is no description.
+        encoding: What a text file is written in, such as ``"latin-1"``, if there is no description.
+        decimal: The decimal mark of numbers, ``","`` instead of ``"."``, if there is no description.
+        thousands: The mark between thousands, such as ``"."``, if there is no description.
+        missing: The words that stand for a missing value, if there is no description.
         progress: Called with the finished share of long work.
 
     >>> import pandas as pd
@@ -108,18 +133,20 @@ def ask(
     book, owner = _owner(ledger, scope)
     if book is None and request is not None:
         raise ParameterError.about("request", "`request` needs a ledger: only a ledger remembers answers")
+    described = described_as(data, owner, description, encoding, decimal, thousands, missing, delimiter)
     asked = read_request(
         question, epsilon=epsilon, delta=delta, by=by, unit=unit, neighbors=neighbors, people=people, where=where,
-        groups=groups, most_groups=most_groups, select=select, lean=lean, epsilon_column=epsilon_column,
-        budgets=budgets, owner=owner,
+        groups=groups, most_groups=most_groups, select=select, groups_per_person=groups_per_person,
+        lean=lean, epsilon_column=epsilon_column,
+        budgets=budgets, owner=owner, described=described,
     )  # fmt: skip
-    with _opened(data) as source:
+    with _opened(data, described) as source:
         check_columns(asked, source, owner)
         if book is None:  # the caller is the owner, and may have the public numbers counted
             ready = prepare(asked.in_numbers(source), source, owner, progress)
             return Answer(ready.draw(), ready.plan)
         asked.require_numbers()
-        ready = prepare(asked, source, owner, progress)
+        ready = in_part(asked, prepare(asked, source, owner, progress), book, scope)
         return charged(asked, ready, source.place, book, request, scope, who)
 
 
@@ -129,25 +156,42 @@ def plan(
     *,
     ledger: Ledger | FilePath | None = None,
     scope: str = "default",
+    right: NumberLike | None = None,
+    margin: int = 1,
+    description: Description | FilePath | None = None,
+    delimiter: str | None = None,
+    encoding: str | None = None,
+    decimal: str | None = None,
+    thousands: str | None = None,
+    missing: Sequence[str] | None = None,
     progress: Progress | None = None,
     **options: Any,
 ) -> Plan:
     """Everything ``ask`` would return except the answer, for the same options. No row is read, nothing is charged.
 
-    With a ledger, ``Plan.refused`` says whether the budget has too little left for it.
+    With a ledger, ``Plan.refused`` says whether the budget has too little left for it. With ``right`` instead of
+    ``epsilon``, the plan is for the least ε with which an answer is right with this probability if the truth is
+    ``margin`` people or more from changing; shares for finding groups, groups per person and a lean are accounted for.
 
     >>> import pandas as pd
     >>> plan(pd.DataFrame({"support": ["yes", "no"]}), "majority(support)", epsilon="ln 3").accuracy.right["tinct"][0]
     0.75
     """
     book, owner = _owner(ledger, scope)
-    asked = read_request(question, **options, owner=owner)
+    described = described_as(data, owner, description, encoding, decimal, thousands, missing, delimiter)
+    if right is not None:
+        if options.get("epsilon") is not None:
+            raise ParameterError.about("epsilon", "`right` finds epsilon: leave out `epsilon`")
+        options["epsilon"] = Wanted(right, margin)
+    asked = read_request(question, **options, owner=owner, described=described)
     asked.require_numbers()
-    with _opened(data) as source:
+    with _opened(data, described) as source:
         check_columns(asked, source, owner)
         ready = prepare(asked, source, owner, progress)
-        refused = "" if book is None else refusal(asked, ready, source.place, book, scope)
-        return replace(ready.plan, refused=refused)
+        if book is None:
+            return ready.plan
+        ready = in_part(asked, ready, book, scope)
+        return replace(ready.plan, refused=refusal(asked, ready, source.place, book, scope))
 
 
 def _owner(ledger: Ledger | FilePath | None, scope: str) -> tuple[Ledger | None, Protection | None]:
@@ -158,9 +202,11 @@ def _owner(ledger: Ledger | FilePath | None, scope: str) -> tuple[Ledger | None,
     return book, book.protects(scope)
 
 
-def _opened(data: DataLike) -> AbstractContextManager[Source]:
+def _opened(data: DataLike, described: Description | None) -> AbstractContextManager[Source]:
     """The rows; a source that the caller opened stays open for the next question."""
-    return nullcontext(data) if isinstance(data, sources.Source) else sources.open(data)
+    if isinstance(data, sources.Source):
+        return nullcontext(data if described is None else data.described_by(described))
+    return sources.open(data, described)
 
 
 def check_columns(asked: Request, source: Source, owner: Protection | None = None) -> None:
@@ -186,17 +232,20 @@ class Ready:
     cost: tuple[Any, Fraction]
     room: int
     draw: Callable[[], Any]
+    reading: str | None = None  # the digest of the description by which cells are read, if there is one
+    part: tuple[str, tuple[str, ...]] | None = None  # the partition and its groups that are charged; None: everybody
 
 
 def prepare(asked: Request, source: Source, owner: Protection | None, progress: Progress | None) -> Ready:
     """Choose the mechanism from public facts alone. No row is read before ``draw`` is called."""
     match asked:
         case Personal():
-            return _personal(asked, source, owner, progress)
+            ready = _personal(asked, source, owner, progress)
         case Grouped():
-            return _grouped(asked, source, owner, progress)
+            ready = _grouped(asked, source, owner, progress)
         case Single():
-            return _single(asked, source, owner, progress)
+            ready = _single(asked, source, owner, progress)
+    return ready if source.description is None else replace(ready, reading=source.description.digest)
 
 
 def _single(asked: Single, source: Source, owner: Protection | None, progress: Progress | None) -> Ready:
@@ -219,10 +268,12 @@ def _grouped(asked: Grouped, source: Source, owner: Protection | None, progress:
     cost = (privacy.exact_epsilon, privacy.exact_delta)
 
     def draw() -> Any:
-        batches = source.group_batches(asked.question, by, where=asked.where, unit=asked.unit, groups=groups.declared)
+        batches = source.group_batches(
+            asked.question, by, where=asked.where, unit=asked.unit, groups=groups.declared, per_person=groups.per_person
+        )
         return groups.draw(made, batches)
 
-    found = plan_of(asked, source, owner, made, cost, groups.rules(by))
+    found = plan_of(asked, source, owner, made, cost, groups.rules(by, asked.unit))
     return Ready(found, cost, groups.room(made.outputs), draw)
 
 
@@ -249,33 +300,43 @@ def plan_of(
     words = ("row", "rows") if asked.unit is None else ("person", "people")
     who = persons.sentence(asked.question, asked.unit, declared=owner is not None)
     where = () if asked.where is None else (f"only rows with {asked.where} are counted",)
-    missing = () if isinstance(asked, Personal) else (_MISSING,)
-    numbers = (_NUMBERS,) if isinstance(asked.question, Median | Quantile) else ()
+    own = source.description is not None and has_own_marks(source.description.format)
+    missing = () if isinstance(asked, Personal) else (_MISSING_OWN if own else _MISSING,)
+    usual = source.description is None or source.description.format.is_plain
+    numbers = (_NUMBERS,) if usual and isinstance(asked.question, Median | Quantile) else ()
     double = (_DOUBLE,) if owner is not None and owner.neighbors != asked.neighbors else ()
     people = () if asked.people is None else (_PEOPLE.format(people=asked.people),)
-    found = asked.groups.warnings if isinstance(asked, Grouped) else ()
+    large = tuple(cautions(cost, asked.people))
+    alone = (NO_LEDGER,) if owner is None else ()
+    found = ()
+    if isinstance(asked, Grouped):
+        among = (asked.groups.counted_in(asked.by, asked.unit),) if asked.unit is not None else ()
+        found = (*among, *asked.groups.warnings)
     return Plan(
         question=str(asked.question),
         record=_record(asked, source.name),
-        meaning=asked.question.meaning_for(*words),
+        meaning=asked.question.meaning_for(*words)
+        + ("" if asked.where is None else f", counting only rows with {asked.where}"),
         epsilon=str(cost[0]),
         delta=fraction_text(cost[1]),
         neighbors=f"{asked.neighbors}: {relation(asked.neighbors, people=asked.unit is not None)}",
-        rules=(who, *people, *source.rules, *missing, *numbers, *where, *more, *double),
+        rules=(who, *people, *source.rules, *missing, *numbers, *where, *more, *double, *large, *alone),
         method=made.method,
         accuracy=made.accuracy(),
         certificate="" if made.certificate is None else made.certificate.id,
         mechanism=made.name,
         certified=made.certificate,
-        warnings=(*((who,) if asked.unit is None else ()), *found, *double),
+        warnings=(who, *found, *double, *large),
         people=asked.people,
+        where=None if asked.where is None else str(asked.where),
         classes=asked.budgets.classes if isinstance(asked, Personal) else None,
     )
 
 
 def _record(asked: Request, data: str) -> str:
     """The request in one line."""
-    given = {"where": asked.where, "by": asked.by if isinstance(asked, Grouped) else None, "unit": asked.unit}
+    by = ", ".join(asked.by) if isinstance(asked, Grouped) else None
+    given = {"where": asked.where, "by": by, "unit": asked.unit}
     if asked.neighbors == Neighbors.REPLACE:
         given["neighbors"] = Neighbors.REPLACE
     if isinstance(asked, Personal):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from decimal import ROUND_CEILING, Context, Decimal
 from typing import TYPE_CHECKING
 
@@ -35,48 +36,83 @@ def needed_epsilon(
     *,
     neighbors: NeighborsLike = Neighbors.ADD_REMOVE,
     n: int | None = None,
+    lean: NumberLike | None = None,
 ) -> float:
     """The least ε with which an answer is right with probability ``right`` if the margin is at least ``margin``.
 
-    Rounded up to four digits; to two for ``mode`` with replace neighbours, where each trial computes a table.
+    Rounded up to four digits; to two for ``mode`` with replace neighbours, where each trial computes a table. With a
+    ``lean``, yes and no are both right that often. For groups, which get a part of ε each, ``plan(…, right=, margin=)``
+    finds the ε of all together.
 
     >>> from tinct import majority
     >>> needed_epsilon(majority("support"), 0.99, margin=50)
     0.07902
     """
     asked = parse(question) if isinstance(question, str) else question
-    wanted = rational(right, "right")
-    if not 0 < wanted < 1:
-        raise ParameterError.of("right", "a probability between 0 and 1", right)
-    if not isinstance(asked, Exists | Mode) and wanted * 2 <= 1:
-        raise ParameterError.of("right", "above 1/2", right, ": a coin is right that often")
-    require_margin(margin)
-    truth = _truth(asked, margin, delta, neighbors, n)
-    digits = _FEW_DIGITS if isinstance(asked, Mode) and neighbors == Neighbors.REPLACE else _DIGITS
-    low, high = 0.0, 1.0
-    while truth(high) < wanted:
-        low, high = high, 2 * high
-        if high > MAX_EPSILON:
-            raise ParameterError(f"no epsilon up to {MAX_EPSILON} is enough for that")
-    for _ in range(_ROUNDS):
-        if _rounded(math.nextafter(low, high), digits) == _rounded(high, digits):
-            break  # all that is between rounds up to the same
-        middle = (low + high) / 2
-        low, high = (middle, high) if truth(middle) < wanted else (low, middle)
-    return _rounded(high, digits)
+    return Wanted(right, margin).epsilon(asked, delta, neighbors, n, lean)
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """How often an answer is to be right, if the truth is how far from changing: takes the place of an ε."""
+
+    right: NumberLike
+    margin: int
+
+    def epsilon(
+        self,
+        question: Question,
+        delta: NumberLike,
+        neighbors: NeighborsLike,
+        n: int | None,
+        lean: NumberLike | None,
+        answering: Callable[[Privacy], Privacy] = lambda whole: whole,
+    ) -> float:
+        """The least ε of the whole, of which ``answering`` is what each answer gets."""
+        wanted = rational(self.right, "right")
+        if not 0 < wanted < 1:
+            raise ParameterError.of("right", "a probability between 0 and 1", self.right)
+        if not isinstance(question, Exists | Mode) and wanted * 2 <= 1:
+            raise ParameterError.of("right", "above 1/2", self.right, ": a coin is right that often")
+        require_margin(self.margin)
+        if lean is not None and self.margin == 1 and rational(lean, "lean") < wanted:
+            raise ParameterError.about(
+                "lean", "`lean` is how often yes is right at a margin of 1, whatever epsilon is: raise it to `right`"
+            )
+        truth = _truth(question, self.margin, neighbors, n, lean)
+
+        def is_enough(epsilon: float) -> bool:
+            return truth(answering(Privacy(repr(epsilon), delta))) >= wanted
+
+        digits = _FEW_DIGITS if isinstance(question, Mode) and neighbors == Neighbors.REPLACE else _DIGITS
+        low, high = 0.0, 1.0
+        while not is_enough(high):
+            low, high = high, 2 * high
+            if high > MAX_EPSILON:
+                raise ParameterError(f"no epsilon up to {MAX_EPSILON} is enough for that")
+        for _ in range(_ROUNDS):
+            if _rounded(math.nextafter(low, high), digits) == _rounded(high, digits):
+                break  # all that is between rounds up to the same
+            middle = (low + high) / 2
+            low, high = (low, middle) if is_enough(middle) else (middle, high)
+        return _rounded(high, digits)
 
 
 def _truth(
-    question: Question, margin: int, delta: NumberLike, neighbors: str, n: int | None
-) -> Callable[[float], float]:
+    question: Question, margin: int, neighbors: str, n: int | None, lean: NumberLike | None
+) -> Callable[[Privacy], float]:
+    """How often an answer is right at this margin, as its table will say."""
     if isinstance(question, Mode):
         people = n if neighbors == Neighbors.REPLACE else None
-        return lambda epsilon: next(
-            iter(design(question, Privacy(epsilon), neighbors, people).accuracy([margin]).right.values())
+        return lambda privacy: next(
+            iter(design(question, privacy, neighbors, people, lean=lean).accuracy([margin]).right.values())
         )[0]
     if isinstance(question, Exists):
-        return lambda epsilon: Privacy(epsilon, delta).reach(margin, 0.0)
-    return lambda epsilon: Privacy(epsilon, delta).reach(margin - 1, Privacy(epsilon, delta).balance[0])
+        return lambda privacy: privacy.reach(margin, 0.0)
+    if lean is None:
+        return lambda privacy: privacy.reach(margin - 1, privacy.balance[0])
+    yes = float(rational(lean, "lean"))  # where yes is just true; one step further, no is
+    return lambda privacy: min(privacy.reach(margin - 1, yes), privacy.reach(margin, 1.0 - yes))
 
 
 def _rounded(value: float, digits: int) -> float:

@@ -34,6 +34,7 @@ class Plan:
         refused: Why the ledger would refuse this request now; empty if it would not, or if there is no ledger.
         people: The public number of people, where neighbours replace one person.
         classes: How many people chose each ε, with personal budgets.
+        where: The predicate that is true of the rows that are counted, if not all are.
     """
 
     question: str
@@ -52,6 +53,7 @@ class Plan:
     refused: str = ""
     people: int | None = None
     classes: Mapping[str, int] | None = None
+    where: str | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """The plan as a JSON object."""
@@ -72,6 +74,7 @@ class Plan:
             "refused": self.refused,
             "people": self.people,
             "classes": None if self.classes is None else dict(self.classes),
+            "where": self.where,
         }
 
     def _repr_html_(self) -> str:

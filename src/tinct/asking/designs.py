@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from tinct.privacy import Privacy
     from tinct.questions import Counts, GroupCounts, Histograms
     from tinct.questions.own_questions import OwnLine
+    from tinct.questions.predicates import Literal
 
 
 Progress: TypeAlias = "Callable[[float], None]"  # called with the share of long work that is done
@@ -61,6 +62,7 @@ class GroupDesign(Design, Protocol):
         """Draw one answer for each group."""
 
 
+_EXACT = 2.0**53  # up to here, a float that is whole is the number that was meant
 _NOT_CERTAIN = math.nextafter(1.0, 0.0)  # the largest probability that is not 1
 
 
@@ -155,7 +157,7 @@ class ModeDesign:
     @property
     def outputs(self) -> tuple[Any, ...]:
         """The categories of the question."""
-        return self.family.categories
+        return tuple(map(_whole, self.family.categories))
 
     @property
     def method(self) -> str:
@@ -182,7 +184,7 @@ class ModeDesign:
 
     def draw(self, counts: Counts) -> Any:
         """Draw one answer for these counts."""
-        return self.family.categories[self.mechanism.draw(self._histogram(counts), sampler.below)]
+        return self.outputs[self.mechanism.draw(self._histogram(counts), sampler.below)]
 
     def _histogram(self, counts: Counts) -> tuple[int, ...]:
         """The counts as the certificate says: a table of n people takes n of them, all else takes any number."""
@@ -195,8 +197,18 @@ class ModeDesign:
         found = counts.classes.astype(object)
         if self.family.rest is not None:
             found[:, self.family.rest] += counts.missing
-        draw = self.mechanism.draw
-        return [self.family.categories[draw(tuple(map(int, row)), sampler.below)] for row in found]
+        draw, outputs = self.mechanism.draw, self.outputs
+        return [outputs[draw(tuple(map(int, row)), sampler.below)] for row in found]
+
+
+def _whole(category: Literal) -> Literal | int:
+    """A category as an answer: a whole number without a fraction.
+
+    >>> _whole(1010.0), _whole(0.5), _whole("1.0")
+    (1010, 0.5, '1.0')
+    """
+    exact = isinstance(category, float) and category.is_integer() and abs(category) <= _EXACT
+    return int(category) if exact else category
 
 
 @dataclass(frozen=True)

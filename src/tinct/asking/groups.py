@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 
 MOST_GROUPS = 1000  # shown, if they are found and nothing else is said
 MAX_FOUND = 1_000_000
+MAX_PER_PERSON = 1000
 MAX_LABEL = 100  # bytes in the label of a group that is found
 _SHOWN = 20
 
@@ -48,6 +49,7 @@ class Groups:
     selecting: Privacy | None
     answering: Privacy
     most: int = MOST_GROUPS
+    per_person: int = 1  # a person counts in so many groups, each of which gets this part of ε and δ
 
     @classmethod
     def of(
@@ -57,15 +59,20 @@ class Groups:
         groups: Sequence[str] | None,
         select: NumberLike | None,
         most: int | None = None,
+        per_person: int | None = None,
+        by: tuple[str, ...] = (),
     ) -> Groups:
         """Check the request and divide the budget."""
+        each = _per_person(per_person)
+        if each > 1:  # whoever comes or goes changes so many groups, by one person each (docs/proofs/groups.md)
+            privacy = Privacy(Amount(_rational_epsilon(privacy) / each), privacy.exact_delta / each)
         if groups is not None:
             if select is not None or most is not None:
                 extra = "select" if most is None else "most_groups"
                 raise ParameterError.about(
                     extra, f"`{extra}` is for groups that are found: with groups declared there is nothing to find"
                 )
-            return cls(group_names(groups), None, privacy)
+            return cls(group_names(groups, by), None, privacy, per_person=each)
         most = MOST_GROUPS if most is None else most
         if isinstance(most, bool) or not isinstance(most, int) or not 1 <= most <= MAX_FOUND:
             raise ParameterError.of("most_groups", f"a whole number from 1 to {MAX_FOUND:,}", most)
@@ -85,11 +92,11 @@ class Groups:
             )
         total = _rational_epsilon(privacy)
         selecting = Privacy(Amount(total * share), privacy.exact_delta)
-        return cls(None, selecting, Privacy(Amount(total * (1 - share))), most)
+        return cls(None, selecting, Privacy(Amount(total * (1 - share))), most, each)
 
-    def rules(self, by: str, *, published: bool = False) -> tuple[str, ...]:
+    def rules(self, by: Sequence[str], unit: str | None, *, published: bool = False) -> tuple[str, ...]:
         """What the plan says about groups; ``published`` answers are written to a folder, without a limit."""
-        once = f"each person is in only one group of {by!r}, so the cost is charged once for all groups together"
+        once = self.counted_in(by, unit)
         if self.selecting is None:
             listed = _listed(self.declared or ())
             return (
@@ -102,6 +109,21 @@ class Groups:
             *self.warnings,
             f"each answer is drawn with ε = {fraction_text(self.answering.exact_epsilon.value)}",
             f"{most}groups with names longer than {MAX_LABEL} bytes or with unprintable characters are left out",
+        )
+
+    def counted_in(self, by: Sequence[str], unit: str | None) -> str:
+        """In which groups somebody counts, which is a decision and not a fact about the data."""
+        columns = " and ".join(map(repr, by))
+        if unit is None:
+            return f"each row is in one group of {columns}, so the cost is charged once for all groups together"
+        if self.per_person == 1:
+            return (
+                f"a person with rows in several groups of {columns} counts only in the one that sorts first, so the "
+                "cost is charged once for all groups together"
+            )
+        return (
+            f"a person counts in at most {self.per_person:,} groups of {columns}, the first when sorted as text; each "
+            f"group is answered with 1/{self.per_person} of ε and δ, and the cost is charged once"
         )
 
     @property
@@ -118,9 +140,10 @@ class Groups:
 
     def identity(self) -> dict[str, Any]:
         """The group options of the request in one canonical form."""
+        each = {} if self.per_person == 1 else {"per_person": self.per_person}
         if self.selecting is None:
-            return {"declared": list(self.declared or ())}
-        return {"found": self.most, "select": fraction_text(self.selecting.exact_epsilon.value)}
+            return {"declared": list(self.declared or ())} | each
+        return {"found": self.most, "select": fraction_text(self.selecting.exact_epsilon.value)} | each
 
     def room(self, outputs: Sequence[Any]) -> int:
         """The bytes of the longest possible answer as JSON; public, and independent of what is found or drawn."""
@@ -153,6 +176,14 @@ class Groups:
         shown = np.array([show and is_showable(label) for show, label in zip(drawn, counts.labels, strict=True)])
         labels = tuple(label for label, show in zip(counts.labels, shown.tolist(), strict=True) if show)
         return type(counts)(counts.rows, labels, counts.classes[shown], counts.missing[shown])
+
+
+def _per_person(given: int | None) -> int:
+    if given is None:
+        return 1
+    if isinstance(given, bool) or not isinstance(given, int) or not 1 <= given <= MAX_PER_PERSON:
+        raise ParameterError.of("groups_per_person", f"a whole number from 1 to {MAX_PER_PERSON:,}", given)
+    return given
 
 
 def is_showable(label: str) -> bool:

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from tinct.asking.designs import Design, Progress
     from tinct.exact import Certified
     from tinct.numbers.amounts import Amount, AmountLike, NumberLike
-    from tinct.questions import Predicate, Question
+    from tinct.questions import Line, Predicate, Question
     from tinct.sources import Source
 
 MAX_POINTS = 100_000
@@ -64,7 +64,7 @@ class PersonalBudgets:
         budgets: BudgetsLike | None,
         epsilon: AmountLike | None,
         delta: NumberLike,
-        by: str | None,
+        by: object,
         neighbors: str,
     ) -> PersonalBudgets | None:
         """Check the request; None if budgets are not personal."""
@@ -143,7 +143,7 @@ class PersonalBudgets:
         sizes = self.sizes or ()
         need = self._needed(sum(sizes))
         if not 0 < need <= sum(sizes):
-            return CertainDesign("yes" if need <= 0 else "no")
+            return CertainDesign("yes" if (need <= 0) != self._line(sum(sizes)).flipped else "no")
         points = math.prod(size + 1 for size in sizes)
         if points > MAX_POINTS:
             raise ParameterError(
@@ -154,9 +154,10 @@ class PersonalBudgets:
                 parameter="epsilon",
             )
         present = [at for at, size in enumerate(sizes) if size]
+        reached, missed = ("no", "yes") if self._line(sum(sizes)).flipped else ("yes", "no")
         box = graphs.box(
             [sizes[at] + 1 for at in present],
-            lambda rows: np.where(rows.sum(axis=1) >= need, "yes", "no"),
+            lambda rows: np.where(rows.sum(axis=1) >= need, reached, missed),
             vectorized=True,
         )
         kept = [self.budgets[at] for at in present]
@@ -168,7 +169,7 @@ class PersonalBudgets:
             leaning = box.with_outputs(("yes", "no"))
             certified = exact.certify(balanced(leaning, budget, lean=float(lean)), progress=report)
         certified = certified.about(str(self.question), "replace")
-        return PersonalDesign(certified, need, kept[0], self.names[present[0]], lean is not None)
+        return PersonalDesign(certified, need, kept[0], self.names[present[0]], reached, lean is not None)
 
     def check(self, source: Source, where: str | Predicate | None, unit: str | None) -> None:
         """Refuse whatever counting by ε would refuse, without looking at a row."""
@@ -191,9 +192,12 @@ class PersonalBudgets:
             return asked
         return Condition(And((where if isinstance(where, PREDICATES) else parse_predicate(where), asked.predicate)))
 
+    def _line(self, n: int) -> Line:
+        return self.question.family("replace", n)
+
     def _needed(self, n: int) -> int:
-        """How many yes are needed, if everybody else counts as a no."""
-        line = self.question.family("replace", n)
+        """How many rows must be true to reach the bound, if everybody else counts as false."""
+        line = replace(self._line(n), flipped=False)
         if line.certain is not None:
             return 0 if line.certain else n + 1
         return -(-(line.loss * n + line.bar) // (line.gain + line.loss))
@@ -207,6 +211,7 @@ class PersonalDesign:
     need: int
     smallest: Privacy
     smallest_name: str
+    reached: str  # the true answer from so many on
     leaning: bool = False
 
     name: ClassVar[str] = "personal"
@@ -230,8 +235,8 @@ class PersonalDesign:
         votes = np.array([sum(vertex) for vertex in self.certified.vertices])
         distance = np.where(votes >= self.need, votes - self.need, self.need - 1 - votes)
         table = self.certified.table()
-        yes = self.certified.outputs.index("yes")
-        truth = np.where(votes >= self.need, table[:, yes], table[:, 1 - yes])
+        reached = self.certified.outputs.index(self.reached)
+        truth = np.where(votes >= self.need, table[:, reached], table[:, 1 - reached])
         line = exact.line(self.smallest)
 
         def least(margin: int) -> float:

@@ -7,6 +7,8 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Self
 
+from tinct.asking._needed_epsilon import Wanted
+from tinct.asking.described import groups_of, person_of
 from tinct.asking.groups import Groups
 from tinct.asking.personal_budgets import PersonalBudgets
 from tinct.errors import Parameter, ParameterError
@@ -17,6 +19,8 @@ from tinct.privacy.neighbors import Neighbors
 from tinct.questions import Question, parse, parse_predicate
 from tinct.questions.predicates import PREDICATES
 from tinct.questions.questions import require_own_or_tincts
+from tinct.sources.cell_rules import label_of
+from tinct.sources.source import columns_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -25,7 +29,7 @@ if TYPE_CHECKING:
     from tinct.numbers.amounts import Amount, AmountLike, NumberLike
     from tinct.privacy.neighbors import NeighborsLike
     from tinct.questions.predicates import Predicate
-    from tinct.sources import Source
+    from tinct.sources import Description, Source
 
 _IDENTITY = "tinct/request@2"
 
@@ -59,9 +63,13 @@ class _Asked:
             return replace(self, people=source.count_people(self.unit))
         return self
 
-    def protects(self, data: str | None) -> Protection:
-        """Who is protected at the cost of this request."""
-        return Protection(unit=self.unit, neighbors=self.neighbors, people=self.people, data=data)
+    def protects(self, data: str | None, reading: str | None = None) -> Protection:
+        """Who is protected at the cost of this request; ``reading`` is the digest of the description, if any."""
+        return Protection(unit=self.unit, neighbors=self.neighbors, people=self.people, data=data, description=reading)
+
+    def part(self, partitions: Mapping[str, str]) -> tuple[str, tuple[str, ...]] | None:  # noqa: ARG002
+        """The groups whose rows alone decide the answer, of one of these partitions; None if it may be all rows."""
+        return None
 
     def identity(self, data: str, mechanism: str) -> dict[str, Any]:
         """The request in one canonical form, without any descriptive text."""
@@ -99,12 +107,19 @@ class Grouped(_Asked):
     """One answer for each group of the column ``by``, for one ε and δ together."""
 
     privacy: Privacy
-    by: str
+    by: tuple[str, ...]
     groups: Groups
+
+    def part(self, partitions: Mapping[str, str]) -> tuple[str, tuple[str, ...]] | None:
+        """The groups that are named, if their column is such a partition; groups that are found may be any."""
+        column, declared = self.by[0], self.groups.declared
+        if len(self.by) > 1 or column not in partitions or declared is None or self.groups.per_person > 1:
+            return None
+        return column, tuple(label_of(each) for each in declared if isinstance(each, str))  # as rows are compared
 
     def identity(self, data: str, mechanism: str) -> dict[str, Any]:
         """What was asked, ε, δ and the groups included."""
-        more = {"by": self.by, "groups": self.groups.identity()}
+        more = {"by": self.by[0] if len(self.by) == 1 else list(self.by), "groups": self.groups.identity()}
         return super().identity(data, mechanism) | _amounts(self.privacy) | more
 
 
@@ -130,9 +145,11 @@ class Personal(_Asked):
             return replace(self, budgets=budgets, people=budgets.people)
         return super().in_numbers(source)
 
-    def protects(self, data: str | None) -> Protection:
+    def protects(self, data: str | None, reading: str | None = None) -> Protection:
         """The people for whom the cost holds, and how many chose which ε."""
-        return replace(super().protects(data), epsilon_column=self.budgets.column, budgets=self.budgets.classes)
+        return replace(
+            super().protects(data, reading), epsilon_column=self.budgets.column, budgets=self.budgets.classes
+        )
 
     def identity(self, data: str, mechanism: str) -> dict[str, Any]:
         """What was asked, the column of budgets and who chose which included."""
@@ -144,9 +161,9 @@ Request = Single | Grouped | Personal
 
 def read_request(
     question: Question | str,
-    epsilon: AmountLike | None = None,
+    epsilon: AmountLike | Wanted | None = None,
     delta: NumberLike = 0,
-    by: str | None = None,
+    by: str | Sequence[str] | None = None,
     unit: str | None = None,
     neighbors: NeighborsLike | None = None,
     people: int | None = None,
@@ -154,17 +171,24 @@ def read_request(
     groups: Sequence[str] | None = None,
     most_groups: int | None = None,
     select: NumberLike | None = None,
+    groups_per_person: int | None = None,
     lean: NumberLike | None = None,
     epsilon_column: str | None = None,
     budgets: BudgetsLike | None = None,
     owner: Protection | None = None,
+    described: Description | None = None,
 ) -> Request:
-    """Check everything that is public, and fill in what the owner declared."""
+    """Check everything that is public, and fill in what the owner declared and the ε that is wanted."""
     asked = parse(question) if isinstance(question, str) else question
     if not isinstance(asked, Question):
         raise ParameterError.of("question", "a question such as majority('support')", question)
     require_own_or_tincts(asked)
     counted = people  # as the asker says
+    if described is not None:
+        unit = person_of(described, unit)
+        groups = groups_of(described, columns_of(by), groups)
+        if groups_per_person is None and by is not None and described.groups_per_person > 1:
+            groups_per_person = described.groups_per_person
     if owner is not None:
         unit = owner.unit if unit is None else unit
         neighbors = owner.neighbors if neighbors is None else neighbors
@@ -177,9 +201,25 @@ def read_request(
         owner.require_relation(relation)
         if people is None and relation == owner.neighbors:
             people = owner.people
+    if isinstance(epsilon, Wanted):
+        if epsilon_column is not None:
+            raise ParameterError.about("right", "`right` finds one epsilon for everybody: leave out `epsilon_column`")
+        if relation == Neighbors.REPLACE and people is None:
+            raise ParameterError.about(
+                "people", "`neighbors='replace'` makes the number of people public: give it as `people`"
+            )
+
+        def answering(whole: Privacy) -> Privacy:
+            return whole if by is None else Groups.of(
+                asked, whole, groups, select, most_groups, groups_per_person, columns_of(by)
+            ).answering  # fmt: skip
+
+        epsilon = repr(epsilon.epsilon(asked, delta, relation, people, lean, answering))
     personal = PersonalBudgets.of(asked, epsilon_column, budgets, epsilon, delta, by, relation)
     budget = _stated(epsilon, delta) if personal is None else personal
-    given = {"groups": groups, "most_groups": most_groups, "select": select}
+    given = {
+        "groups": groups, "most_groups": most_groups, "select": select, "groups_per_person": groups_per_person,
+    }  # fmt: skip
     named = [name for name, value in given.items() if value is not None]
     if by is None and named:
         raise ParameterError(Parameter(named[0]), " needs ", Parameter("by"), ", the column of groups", parameter="by")
@@ -201,8 +241,12 @@ def read_request(
         people = budget.people if people is None else people
         found = Personal(asked, unit, relation, people, looked_at, leaning, budget)
     elif by is not None:
-        divided = Groups.of(asked, budget, groups, select, most_groups)
-        found = Grouped(asked, unit, relation, people, looked_at, leaning, budget, by, divided)
+        if groups_per_person not in (None, 1) and unit is None:
+            raise ParameterError.about(
+                "groups_per_person", "`groups_per_person` needs `unit`: without it every row is one person"
+            )
+        divided = Groups.of(asked, budget, groups, select, most_groups, groups_per_person, columns_of(by))
+        found = Grouped(asked, unit, relation, people, looked_at, leaning, budget, columns_of(by), divided)
     else:
         found = Single(asked, unit, relation, people, looked_at, leaning, budget)
     _require_agreement(found, owner)
@@ -212,8 +256,9 @@ def read_request(
 def _require_agreement(asked: Request, owner: Protection | None) -> None:
     """Refuse what contradicts the owner, and numbers that make no sense, before a row is read."""
     if owner is not None:
-        # which data it is, the ledger compares
-        owner.cost_of(replace(asked.protects(None), data=owner.data), *_largest(asked))
+        # which data it is, and which description, the ledger compares
+        mine = replace(asked.protects(None), data=owner.data, description=owner.description)
+        owner.cost_of(mine, *_largest(asked))
     elif asked.people is not None:
         asked.protects(None)
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from tinct.asking.answers import Answer
-from tinct.errors import BudgetExceeded, NotAnswered
+from tinct.errors import BudgetExceeded, NotAnswered, ParameterError
 from tinct.ledger.book import not_answered
-from tinct.ledger.contents import Spending, checksum
+from tinct.ledger.contents import Spending, checksum, groups_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -16,6 +17,25 @@ if TYPE_CHECKING:
     from tinct.asking._ask import Ready
     from tinct.asking.request import Request
     from tinct.ledger import Entry, Ledger
+
+
+_DISJOINT = "only the groups that are named are charged: their owner declared that nobody is in two groups of {!r}"
+
+
+def in_part(asked: Request, ready: Ready, book: Ledger, scope: str) -> Ready:
+    """The same, charged to the groups that are named if the owner declared them disjoint, instead of to everybody.
+
+    What a row's group is depends on how cells are read. So they must be read as the owner declared, or as they are
+    without any description: else the same rows could be named twice, and be charged as if they were others.
+    """
+    found = asked.part(book.partitions(scope))
+    if found is None or book.protects(scope).description != ready.reading:
+        return ready
+    try:
+        groups_of(found[1])
+    except ParameterError:  # names that a ledger cannot hold
+        return ready
+    return replace(ready, part=found, plan=replace(ready.plan, rules=(*ready.plan.rules, _DISJOINT.format(found[0]))))
 
 
 def charged(
@@ -47,10 +67,16 @@ def granted(
     ``published`` is the folder of the answers, if they are not kept in the ledger itself.
     """
     identity = asked.identity(data, ready.plan.mechanism) | {"published": published}
+    if ready.reading is not None:  # without a description, as before there were any
+        identity["reading"] = ready.reading
+    partition, group = ready.part or (None, None)
+    known = None if request is None or partition is None else book.find(request)
+    if known is not None and known.partition is None:  # charged to everybody before the groups were declared
+        partition = group = None
     return book.grant(
         epsilon=ready.cost[0], delta=ready.cost[1], request=request, question=ready.plan.record,
-        digest=checksum(identity), scope=scope, who=who, room=ready.room,
-        protects=asked.protects(data),
+        digest=checksum(identity), scope=scope, partition=partition, group=group, who=who, room=ready.room,
+        protects=asked.protects(data, ready.reading),
     )  # fmt: skip
 
 
@@ -58,7 +84,11 @@ def refusal(asked: Request, ready: Ready, data: str, book: Ledger, scope: str) -
     """Why the budget has no room for this request; empty if it has."""
     epsilon, delta = ready.cost
     try:
-        book.check(epsilon=epsilon, delta=delta, scope=scope, protects=asked.protects(data))
+        partition, group = ready.part or (None, None)
+        protects = asked.protects(data, ready.reading)
+        book.check(
+            epsilon=epsilon, delta=delta, scope=scope, partition=partition, group=group, protects=protects
+        )  # fmt: skip
     except BudgetExceeded as error:
         return str(error)
     return ""

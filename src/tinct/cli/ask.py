@@ -7,16 +7,19 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from tinct.cli.answer_files import require_target, write_answers
 from tinct.cli.cost_line import cost_line
 from tinct.cli.printing import echo, echo_json
 from tinct.cli.screen import measured, stage
 from tinct.cli.shared_options import (
+    DescriptionOption,
     EngineOption,
     JsonOption,
     LedgerOption,
     MasterOption,
     RequestOption,
     ScopeOption,
+    between,
     classes,
     examples,
     keep_inputs,
@@ -34,6 +37,7 @@ EXAMPLES = examples(
     "tinct ask visits.csv \"mode(reason, categories=['checkup','injury','other'])\" --epsilon 1 --neighbors replace",
     'tinct ask survey.csv "share(age >= 65, at_least=0.3)" --epsilon 1 --where "ward == \'North\'" --unit person_id',
     'tinct ask survey.csv "majority(support)" --plan --right 0.99 --margin 50',
+    'zcat survey.csv.gz | tinct ask - "majority(support)" --epsilon 0.5',
     'tinct ask hdfs://host/votes "majority(yes)" --by ward -e 1 -d 1e-6 --engine spark --master yarn --output wards',
 )
 _SHOWN_GROUPS = 40
@@ -41,7 +45,11 @@ _SHOWN_GROUPS = 40
 
 def ask(
     data: Annotated[  # not a Path, which would take a slash away from hdfs://host/votes
-        str, typer.Argument(help="A .csv, .tsv, .parquet, .jsonl or .ndjson file.")
+        str,
+        typer.Argument(
+            help="A file (.csv, .tsv, .jsonl, .json, also .gz or .zst; .parquet, .xlsx), a folder of such parts, a "
+            "table (data.db#people, data.duckdb#people, postgresql://host/db#people), or - for standard input."
+        ),
     ],
     question: Annotated[
         str,
@@ -75,18 +83,29 @@ def ask(
         typer.Option(help="The column that identifies people, if one can have several rows.", show_default=False),
     ] = None,
     by: Annotated[
-        str | None, typer.Option(help="One answer for each group in this column.", show_default=False)
+        list[str] | None,
+        typer.Option(
+            help="One answer for each group in this column; repeat it for several columns.", show_default=False
+        ),
     ] = None,
     groups: Annotated[
         str | None,
         typer.Option(
-            help="The groups, separated by commas. Without it, groups are found privately.", show_default=False
+            help="The groups, separated by commas (with several columns by semicolons: 'N,f;S,m'). Without it, groups "
+            "are found privately.",
+            show_default=False,
         ),
     ] = None,
     most_groups: Annotated[
         int | None, typer.Option(min=1, help="With groups that are found: show at most this many.", show_default="1000")
     ] = None,
     select: Annotated[str | None, typer.Option(help="The share of ε for finding groups.", show_default="1/2")] = None,
+    groups_per_person: Annotated[
+        int | None,
+        typer.Option(
+            min=1, help="In how many groups a person may count; each gets this part of ε and δ.", show_default="1"
+        ),
+    ] = None,
     lean: Annotated[
         str | None,
         typer.Option(
@@ -103,6 +122,36 @@ def ask(
             help="The values in that column and how many people chose each, such as 0.5=120,1=80; with 0.5,1 the "
             "people are counted.",
             show_default=False,
+        ),
+    ] = None,
+    description: DescriptionOption = None,
+    kind: Annotated[
+        str | None,
+        typer.Option(
+            "--format", help="With - as data: csv, tsv, jsonl, json, parquet, xlsx, csv.gz, …", show_default="csv"
+        ),
+    ] = None,
+    delimiter: Annotated[
+        str | None,
+        typer.Option(
+            help="Without a description: what stands between two cells of a text file.",
+            show_default="as the first line shows",
+        ),
+    ] = None,
+    encoding: Annotated[
+        str | None, typer.Option(help="Without a description: what a text file is written in.", show_default="utf-8")
+    ] = None,
+    decimal: Annotated[
+        str | None, typer.Option(help="Without a description: the decimal mark of numbers.", show_default=".")
+    ] = None,
+    thousands: Annotated[
+        str | None, typer.Option(help="Without a description: the mark between thousands.", show_default="none")
+    ] = None,
+    missing: Annotated[
+        str | None,
+        typer.Option(
+            help="Without a description: the words for a missing value, separated by commas.",
+            show_default="NA, N/A, NaN, NULL, None",
         ),
     ] = None,
     ledger: LedgerOption = None,
@@ -135,7 +184,8 @@ def ask(
             "--output",
             "-o",
             metavar="PATH",
-            help="With --engine spark and --by: write the answers to this new folder, however many there are.",
+            help="With --by: also write the answers to this file (.csv, .tsv, .parquet). With --engine spark: write "
+            "them to this new folder, however many there are.",
             show_default=False,
         ),
     ] = None,
@@ -149,9 +199,12 @@ def ask(
     from tinct import asking
 
     options: dict[str, Any] = {
-        "epsilon": epsilon, "delta": delta, "by": by, "unit": unit, "neighbors": neighbors, "people": people,
-        "where": where, "groups": listed(groups), "most_groups": most_groups, "select": select, "lean": lean,
-        "epsilon_column": epsilon_column, "budgets": classes(budgets),
+        "epsilon": epsilon, "delta": delta, "by": by or None, "unit": unit, "neighbors": neighbors, "people": people,
+        "where": where, "groups": listed(groups, ";" if by and len(by) > 1 else ","),
+        "most_groups": most_groups, "select": select, "groups_per_person": groups_per_person, "lean": lean,
+        "epsilon_column": epsilon_column, "budgets": classes(budgets), "description": description,
+        "delimiter": between(delimiter), "encoding": encoding, "decimal": decimal, "thousands": thousands,
+        "missing": listed(missing),
     }  # fmt: skip
     if epsilon is None and right is None and epsilon_column is None and ledger is None:
         raise ParameterError(
@@ -159,30 +212,37 @@ def ask(
         )
     if right is not None and not plan:
         raise ParameterError("--right needs --plan: it only finds epsilon and draws nothing")
-    keep_inputs([certificate], [data, ledger])
-    finding = by is not None and groups is None
+    keep_inputs([certificate, output], [data, ledger])
+    finding = bool(by) and groups is None
     _require_certifiable(certificate, finding=finding)
     charge: dict[str, Any] = {"ledger": ledger, "request": request, "scope": scope}
-    if output is not None:
-        if not on_spark(engine, master) or by is None or plan or certificate is not None:
-            raise ParameterError("--output is for --engine spark with --by, without --plan and --certificate")
+    if output is not None and (not by or plan):
+        raise ParameterError("--output is for the answers of --by, without --plan")
+    if output is not None and on_spark(engine, master):
+        if certificate is not None:
+            raise ParameterError("--certificate does not go with --output on Spark")
         _print_result(_publish(data, question, output, master, {**options, **charge}), details, as_json)
         return
-    rows = _opened(data, engine, master)
+    if output is not None:
+        require_target(output)
+    rows = _opened(data, kind, engine, master)
     if plan:
-        if right is not None:
-            options["epsilon"] = _needed(question, right, margin, delta, options, ledger, scope)
         with measured("Planning") as progress:
-            found = asking.plan(rows, question, ledger=ledger, scope=scope, progress=progress, **options)
+            found = asking.plan(
+                rows, question, ledger=ledger, scope=scope, right=right, margin=margin, progress=progress, **options
+            )
         if as_json:
             echo_json(found.to_dict())
         else:
-            _print_plan(found, options["epsilon"] if right else None, ledger, scope)
+            _print_plan(found, ledger, scope, needed=right is not None)
         _write_certificate(certificate, found)
         return
     with measured("Counting and proving") as progress:
         answer = asking.ask(rows, question, progress=progress, **charge, **options)
     _print_result(answer, details, as_json)  # before anything else can fail: it is paid for
+    if output is not None:
+        write_answers(output, answer.value)
+        echo(f"Answers written to {output}", err=True)
     _write_certificate(certificate, answer.plan)
 
 
@@ -197,39 +257,29 @@ def _publish(data: str, question: str, output: str, master: str | None, options:
 
     if options.pop("neighbors") not in (None, "add-remove"):
         raise ParameterError("--output goes with --neighbors add-remove")
-    for name in ("people", "most_groups", "epsilon_column", "budgets"):
+    reading = ("description", "delimiter", "encoding", "decimal", "thousands", "missing")
+    for name in ("people", "most_groups", "epsilon_column", "budgets", "groups_per_person", *reading):
         if options.pop(name) is not None:
             raise ParameterError(f"--{name.replace('_', '-')} does not go with --output")
+    if len(options["by"]) > 1:
+        raise ParameterError("--output goes with one --by")
+    options["by"] = options["by"][0]
     with stage("Answering on Spark"):
         found = ask_groups_files(data, question, target=output, master=master, **options)
     return Answer(f"published in {found.path}", found.plan, found.request, found.left, found.repeated)
 
 
-def _opened(data: str, engine: str, master: str | None) -> Any:
-    """The data: a local file, or rows on a cluster."""
+def _opened(data: str, kind: str | None, engine: str, master: str | None) -> Any:
+    """The data: local, on standard input, or rows on a cluster."""
+    if kind is not None and data != "-":
+        raise ParameterError("--format is for standard input, written as -: the name of a file says what it is")
     if not on_spark(engine, master):
-        return data
+        from tinct.sources import StandardInput
+
+        return StandardInput(kind or "csv") if data == "-" else data
     from tinct.spark.jobs import open_parquet
 
     return open_parquet(data, master=master)
-
-
-def _needed(
-    question: str, right: str, margin: int, delta: str, options: dict[str, Any], ledger: str | None, scope: str
-) -> str:
-    from tinct import asking
-    from tinct.ledger import Ledger
-    from tinct.privacy.neighbors import Neighbors
-
-    if options["epsilon"] is not None:
-        raise ParameterError("--right finds epsilon: leave out --epsilon")
-    owner = None if ledger is None else Ledger(ledger).protects(scope)
-    neighbors = Neighbors.of(options["neighbors"] or ("add-remove" if owner is None else owner.neighbors))
-    people = options["people"] if owner is None or options["people"] is not None else owner.people
-    if neighbors == "replace" and people is None:
-        raise ParameterError("--neighbors replace makes the number of people public: give it as --people")
-    n = people if neighbors == "replace" else None
-    return repr(asking.needed_epsilon(question, right, margin, delta, neighbors=neighbors, n=n))
 
 
 def _require_certifiable(path: Path | None, *, finding: bool) -> None:
@@ -254,22 +304,25 @@ def _write_certificate(path: Path | None, plan: Plan) -> None:
     echo(f"Certificate written to {path}", err=True)
 
 
-def _print_plan(plan: Plan, needed: str | None, ledger: str | None, scope: str) -> None:
+def _print_plan(plan: Plan, ledger: str | None, scope: str, *, needed: bool) -> None:
     from rich.markup import escape
 
     from tinct.cli.screen import Screen
 
     console = Screen()
-    console.print(f"[bold]Plan[/bold] for {escape(plan.question)}: nothing was drawn, nothing was charged")
-    if needed is not None:
-        console.print(f"Needed: [bold]ε = {needed}[/bold]")
+    rows = "" if plan.where is None else f", counting only rows with {plan.where}"
+    console.print(f"[bold]Plan[/bold] for {escape(plan.question + rows)}: nothing was drawn, nothing was charged")
+    if needed:
+        console.print(f"Needed: [bold]ε = {escape(plan.epsilon)}[/bold]")
     _print_details(console, plan)
     if ledger is not None:
         from tinct.ledger import Ledger
 
         console.print(f"Left in the budget of {escape(scope)}: {escape(str(Ledger(ledger).remaining(scope)))}")
-    if plan.refused:
-        console.print(f"[bold red]This request would be refused:[/bold red] {escape(plan.refused)}")
+        if plan.refused:
+            console.print(f"[bold red]This request would be refused:[/bold red] {escape(plan.refused)}")
+        else:
+            console.print("This request would be granted.")
 
 
 def _print_answer(answer: Answer, details: bool) -> None:

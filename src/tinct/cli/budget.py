@@ -12,13 +12,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from tinct.cli.printing import echo, echo_json
-from tinct.cli.shared_options import JsonOption, classes, examples, keep_inputs
+from tinct.cli.shared_options import DescriptionOption, JsonOption, classes, examples, keep_inputs
 from tinct.errors import FileError, ParameterError
 
 if TYPE_CHECKING:
     from fractions import Fraction
 
     from tinct.ledger import Entry, Ledger, Planned, Protection, Scope, Spending
+    from tinct.sources import Description
 
 _BAR = 30
 _PLANNED = re.compile(r"\s*(\d{1,10})\s*[x×]\s*([^,;]+?)\s*(?:,\s*([^,;]+?)\s*)?")
@@ -108,6 +109,7 @@ def init(
     data: DataOption = None,
     epsilon_column: EpsilonColumnOption = None,
     budgets: BudgetsOption = None,
+    description: DescriptionOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Create a ledger with a budget, or add a scope or a partition to one. An existing budget never changes.
@@ -117,7 +119,7 @@ def init(
     """
     from tinct.ledger import Ledger
 
-    whom = _protection(unit, neighbors, people, count, data, epsilon_column, budgets)
+    whom = _protection(unit, neighbors, people, count, data, epsilon_column, budgets, description)
     said = whom.to_dict() != {"neighbors": "add-remove"}
     options = {"composition": composition, "slack": slack, "plan": _plan(plan), "protects": whom if said else None}
     declared = [_declaration(text) for text in partition or []]
@@ -151,17 +153,36 @@ def declare(
     data: DataOption = None,
     epsilon_column: EpsilonColumnOption = None,
     budgets: BudgetsOption = None,
+    description: DescriptionOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Declare who is one person in a scope: until the first charge, or once for a ledger of an older version."""
     from tinct.ledger import Ledger
 
-    if rows == (unit is not None):
+    if description is None and rows == (unit is not None):
         raise ParameterError(
             "say who is one person: --unit with the column that identifies people, or --rows, not both"
         )
     ledger = Ledger(place)
-    ledger.declare(_protection(unit, neighbors, people, count, data, epsilon_column, budgets), scope=scope)
+    ledger.declare(_protection(unit, neighbors, people, count, data, epsilon_column, budgets, description), scope=scope)
+    _show(ledger, scope, as_json)
+
+
+@app.command(epilog=examples("tinct budget lower survey.db --epsilon 0.5"))
+def lower(
+    place: PlaceArgument,
+    epsilon: Annotated[str, typer.Option("--epsilon", "-e", help="The ε to spend instead, such as 1 or 'ln 3'.")],
+    delta: Annotated[
+        str | None, typer.Option("--delta", "-d", help="The δ to spend instead.", show_default="as it is")
+    ] = None,
+    scope: Annotated[str, typer.Option("--scope", "-s", help="The budget in the ledger.")] = "default",
+    as_json: JsonOption = False,
+) -> None:
+    """Lower a budget to which nothing was charged yet, such as a mistyped one."""
+    from tinct.ledger import Ledger
+
+    ledger = Ledger(place)
+    ledger.lower(epsilon, delta, scope=scope)
     _show(ledger, scope, as_json)
 
 
@@ -267,29 +288,48 @@ def _protection(
     data: str | None,
     epsilon_column: str | None,
     budgets: str | None,
+    description: Path | None,
 ) -> Protection:
     """What the owner declares, with the public numbers counted in ``count`` if they are not given."""
     from tinct.ledger import Protection
     from tinct.privacy.neighbors import Neighbors
 
     sizes = classes(budgets)
+    described = _described(data if count is None else count, description)
+    if described is not None and unit is None:
+        unit = described.person
     if count is not None:
         if people is not None or neighbors != "replace":
             raise ParameterError("--count is for --neighbors replace, instead of --people")
-        people, sizes = _counted_people(count, unit, epsilon_column, sizes)
+        people, sizes = _counted_people(count, unit, epsilon_column, sizes, described)
     if isinstance(sizes, list):
         raise ParameterError("--budgets must say how many people chose which ε, such as 0.5=120,1=80, or add --count")
     place = None if data is None else data if "://" in data else os.path.abspath(data)
-    return Protection(unit, Neighbors.of(neighbors), people, place, epsilon_column, sizes)
+    digest = None if described is None else described.digest
+    return Protection(unit, Neighbors.of(neighbors), people, place, epsilon_column, sizes, digest)
+
+
+def _described(data: str | None, description: Path | None) -> Description | None:
+    """The description that the budget is for: the one named, or the one beside the data that the budget is for."""
+    from tinct.sources.description import Description, beside
+
+    path = description
+    if path is None and data is not None and "://" not in data:
+        path = beside(data)
+    if path is None:
+        return None
+    found = Description.from_toml(path)
+    found.require_confirmed(path)
+    return found
 
 
 def _counted_people(
-    data: str, unit: str | None, epsilon_column: str | None, sizes: Any
+    data: str, unit: str | None, epsilon_column: str | None, sizes: Any, described: Description | None
 ) -> tuple[int | None, dict[str, int] | None]:
     """The public numbers, counted once for the owner, who runs this command."""
     from tinct import sources
 
-    with sources.open(data) as source:
+    with sources.open(data, described) as source:
         if epsilon_column is None:
             return source.count_people(unit), None
         return None, source.count_classes(epsilon_column, list(sizes or ()), unit)

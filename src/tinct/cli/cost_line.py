@@ -18,7 +18,7 @@ def cost_line(
     'Cost: nothing, request poll was answered before. Left in the budget: ε = 0.5.'
     """
     if left is None:
-        return f"Cost: {cost}, not charged to any ledger."
+        return f"Cost: {cost}, not charged to any ledger: costs of several answers about the same people add up."
     paid = f"{cost}, charged as request {request}"
     if repeated:
         paid = f"nothing, request {request} was answered before"

@@ -13,10 +13,10 @@ from typer.core import TyperGroup
 from typer.main import get_command
 
 from tinct import __version__
-from tinct.cli import ask, bench, budget, design, local, plot, release, studio, verify
+from tinct.cli import ask, bench, budget, check, describe, design, local, plot, release, studio, verify
 from tinct.cli.help_paragraphs import flow
 from tinct.cli.option_words import in_options, options_of
-from tinct.cli.printing import echo, printable, sift_warnings
+from tinct.cli.printing import echo, echo_json, error_object, printable, sift_warnings
 from tinct.cli.shared_options import examples
 from tinct.errors import TinctError
 
@@ -82,6 +82,8 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 app.command("ask", epilog=ask.EXAMPLES)(ask.ask)
+app.command("describe", epilog=describe.EXAMPLES)(describe.describe)
+app.command("check", epilog=check.EXAMPLES)(check.check)
 app.command("design", epilog=design.EXAMPLES)(design.design)
 app.command("verify", epilog=verify.EXAMPLES)(verify.verify)
 app.command("release", epilog=release.EXAMPLES)(release.release)
@@ -115,6 +117,9 @@ def run() -> None:
         app()
     except TinctError as error:
         words = in_options(error, options_of(get_command(app), sys.argv[1:]))
+        if "--json" in sys.argv[1:]:
+            echo_json(error_object(error, words), err=True)
+            sys.exit(BAD_INPUT)
         # further lines, such as the place in a question, stay indented: none can pass for a line of ours
         for line in f"tinct: {words}".split("\n    "):
             echo(line if line.startswith("tinct: ") else f"    {line}", err=True, color=typer.colors.RED)

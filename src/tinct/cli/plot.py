@@ -127,6 +127,8 @@ class FigureRequest:
         from tinct.mechanism import Mechanism
 
         path = Path(self.words[0])
+        if path.suffix == ".json" and (begins_like(path, "tinct/answer") or begins_like(path, "tinct/plan")):
+            raise ParameterError(f"{path} is an answer or a plan: draw how often it is right with tinct plot accuracy")
         if path.suffix == ".json" and begins_like(path, "tinct/mechanism"):  # graphs are JSON too
             if any(option is not None for option in self._budget):
                 raise ParameterError("a mechanism contains its privacy: leave out --epsilon, --delta and --mu")

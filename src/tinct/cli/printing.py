@@ -21,6 +21,8 @@ import typer
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from tinct.errors import TinctError
+
 REPLACED = "�"
 
 
@@ -47,9 +49,27 @@ def json_text(value: object, indent: int | None = 2) -> str:
     return _escaped(json.dumps(value, ensure_ascii=False, indent=indent))
 
 
-def echo_json(value: object, indent: int | None = 2) -> None:
+def echo_json(value: object, indent: int | None = 2, *, err: bool = False) -> None:
     """Print a value as JSON."""
-    typer.echo(json_text(value, indent))
+    typer.echo(json_text(value, indent), err=err)
+
+
+def error_object(error: TinctError, words: str) -> dict[str, Any]:
+    """An error for programs: its kind, its sentence, and what it is about; never what was given.
+
+    >>> from tinct import ParameterError
+    >>> error_object(ParameterError.of("epsilon", "above 0", 0), "--epsilon must be above 0, got 0")["parameter"]
+    'epsilon'
+    """
+    return {
+        "schema": "tinct/error@1",
+        "error": type(error).__name__,
+        "message": words,
+        "parameter": getattr(error, "parameter", None),
+        "expected": getattr(error, "expected", None),
+        "path": None if error.path is None else str(error.path),
+        "request": getattr(error, "request", None),
+    }
 
 
 def pour_json(part: str) -> None:

@@ -67,7 +67,7 @@ def counted(what: str, things: str) -> Iterator[Callable[[int], None]]:
 
 @contextmanager
 def measured(what: str) -> Iterator[Callable[[float], None] | None]:
-    """A progress bar for work that reports its finished share."""
+    """A progress bar for work that may report its finished share; until it does, the bar only shows that it runs."""
     if not sys.stderr.isatty():
         yield None
         return
@@ -75,5 +75,5 @@ def measured(what: str) -> Iterator[Callable[[float], None] | None]:
     from rich.progress import Progress
 
     with Progress(transient=True, console=Screen(stderr=True)) as bar:
-        task = bar.add_task(escape(printable(what)), total=1.0)
-        yield lambda share: bar.update(task, completed=share)
+        task = bar.add_task(escape(printable(what)), total=None)
+        yield lambda share: bar.update(task, completed=share, total=1.0)

@@ -28,7 +28,12 @@ MuOption = Annotated[
 DisconnectedOption = Annotated[bool, typer.Option("--disconnected", help="Allow a graph in several pieces.")]
 LedgerOption = Annotated[
     str | None,
-    typer.Option("--ledger", help="Charge this ledger: a file, or a postgresql:// address.", show_default=False),
+    typer.Option(
+        "--ledger",
+        help="Charge this ledger: a file, or a postgresql:// address.",
+        envvar="TINCT_LEDGER",
+        show_default=False,
+    ),
 ]
 RequestOption = Annotated[
     str | None,
@@ -48,6 +53,14 @@ MasterOption = Annotated[
         "--master", help="With --engine spark: the cluster, such as local[2] or spark://host:7077.", show_default=False
     ),
 ]
+DescriptionOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--description",
+        help="The description of the data (.toml).",
+        show_default="the file beside the data, with .toml behind its name",
+    ),
+]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of tables.")]
 
 
@@ -65,9 +78,14 @@ def plural(count: int, one: str, many: str | None = None) -> str:
     return f"{count:,} {one if count == 1 else many or one + 's'}"
 
 
-def listed(text: str | None) -> list[str] | None:
+def between(text: str | None) -> str | None:
+    """A delimiter as it is typed: a tab is hard to type."""
+    return "\t" if text in ("\\t", "tab") else text
+
+
+def listed(text: str | None, between: str = ",") -> list[str] | None:
     """The parts of a list with commas."""
-    return None if text is None else [part.strip() for part in text.split(",")]
+    return None if text is None else [part.strip() for part in text.split(between)] if text.strip() else []
 
 
 def classes(text: str | None) -> list[str] | dict[str, int] | None:

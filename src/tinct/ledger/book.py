@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from contextlib import contextmanager
 from dataclasses import replace
 from fractions import Fraction
@@ -31,6 +32,12 @@ if TYPE_CHECKING:
 
 DEFAULT = "default"
 _NEARLY = Fraction(1, 10**9)
+_BACKQUOTED = re.compile(r"`((?:[^`]|``)+)`")  # how older versions wrote names with blanks in them
+
+
+def _double_quoted(name: re.Match[str]) -> str:
+    doubled = name[1].replace("``", "`").replace('"', '""')
+    return f'"{doubled}"'
 
 
 class Ledger:
@@ -152,9 +159,18 @@ class Ledger:
                 path=self._store.name,
             ) from None
 
-    def check(self, *, epsilon: Any, delta: Any = 0, scope: str = DEFAULT, protects: Protection | None = None) -> None:
+    def check(
+        self,
+        *,
+        epsilon: Any,
+        delta: Any = 0,
+        scope: str = DEFAULT,
+        partition: str | None = None,
+        group: str | Iterable[str] | None = None,
+        protects: Protection | None = None,
+    ) -> None:
         """Raise BudgetExceeded if a charge of (ε, δ) would be refused now. Nothing is charged."""
-        charge = checked_charge(epsilon, delta, None, "", None, scope, None, None, None, None, ROOM, protects)
+        charge = checked_charge(epsilon, delta, None, "", None, scope, partition, group, None, None, ROOM, protects)
         with self._reading() as session:
             self._after(session, self._scope(session, scope), charge, epsilon)
 
@@ -248,6 +264,34 @@ class Ledger:
                     f"scope {name!r} has another declaration ({known.protects or 'none'}): see tinct budget declare",
                     path=self._store.name,
                 )
+
+    def lower(self, epsilon: AmountLike, delta: NumberLike | None = None, *, scope: str = DEFAULT) -> None:
+        """Lower a budget to which nothing was charged yet, such as a mistyped one; δ stays if it is left out."""
+        granted = budget_epsilon(epsilon)
+        try:
+            with self._writing() as session:
+                known = self._scope(session, scope)
+                wanted = known.delta if delta is None else budget_delta(delta)
+                if known.composition == "accounting":
+                    raise ParameterError("a budget with a plan is for this plan: make another scope")
+                if stored_rows.is_used(session, known.name):
+                    raise ParameterError(
+                        f"scope {scope!r} has charges, so its budget cannot change: make another scope"
+                    )
+                if granted > known.epsilon or wanted > known.delta:
+                    raise ParameterError(
+                        f"a budget can only be lowered: that of scope {scope!r} is ε = {known.written}, "
+                        f"δ = {shown(known.delta)}"
+                    )
+                rule, details = options_of(known.composition, wanted, known.details.get("slack"), None)
+                less = Scope(
+                    known.name, granted, wanted, as_written(epsilon), rule, details, known.created, known.protects
+                )
+                stored_rows.change_budget(session, replace(less, details=details_of(less)))
+        except NotCommitted as error:
+            raise FileError(
+                f"{error}. It is not known whether the budget was recorded: try again", path=self._store.name
+            ) from None
 
     def declare(self, protects: Protection, *, scope: str = DEFAULT, who: str | None = None) -> None:
         """Declare whom a scope protects: until the first charge, or once for a scope of an older ledger.
@@ -354,7 +398,8 @@ class Ledger:
         scope = self._scope(session, charge.scope)
         costs = {charge.epsilon, scope.epsilon} if as_written(asked) == scope.written else {charge.epsilon}
         ours = (charge.question, charge.scope, charge.partition or None, charge.groups, charge.delta)
-        theirs = (entry.question, entry.scope, entry.partition, entry.groups, entry.delta)
+        question = _BACKQUOTED.sub(_double_quoted, entry.question)
+        theirs = (question, entry.scope, entry.partition, entry.groups, entry.delta)
         return ours == theirs and entry.epsilon in costs
 
     def _granted(self, session: Session, charge: Charge, asked: AmountLike) -> Entry:
@@ -455,6 +500,9 @@ class Ledger:
                 f"scope {known.name!r} has another budget: ε = {known.written}, "
                 f"δ = {shown(known.delta)}, composition {known.composition!r}; it cannot be changed. ",
                 Way("Open the ledger without epsilon to use it", "Use it as it is, or make another with --scope"),
+                "; as long as nothing was charged, ",
+                Way("Ledger.lower", "tinct budget lower"),
+                " lowers it",
                 path=self._store.name,
             )
 

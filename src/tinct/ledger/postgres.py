@@ -161,6 +161,20 @@ class PostgresStore:
                 yield session
             self._place = place
 
+    @property
+    def error(self) -> type[Exception]:
+        """What the driver raises."""
+        return self._psycopg.Error  # type: ignore[no-any-return]
+
+    @contextmanager
+    def connected(self) -> Iterator[Any]:
+        """A connection of the driver's own, for other statements than a ledger's."""
+        connection = self._connect()
+        try:
+            yield connection
+        finally:
+            connection.close()
+
     @contextmanager
     def _connected(self) -> Iterator[PostgresSession]:
         connection = self._connect()

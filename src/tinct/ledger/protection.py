@@ -39,6 +39,7 @@ class Protection:
         data: The full path or name of the dataset, if the budget is for this one only.
         epsilon_column: The column with each person's own ε, if they have one.
         budgets: How many people chose each ε; this is public, like their number.
+        description: The digest of the description of the dataset, if the budget is for one that is read that way only.
 
     >>> print(Protection(unit="person_id"))
     protects one person (all rows with the same person_id) being added or removed
@@ -50,10 +51,11 @@ class Protection:
     data: str | None = None
     epsilon_column: str | None = None
     budgets: Mapping[str, int] | None = None
+    description: str | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "neighbors", Neighbors.of(self.neighbors))
-        for name in ("unit", "data", "epsilon_column"):
+        for name in ("unit", "data", "epsilon_column", "description"):
             _require_text(getattr(self, name), name)
         if (self.epsilon_column is None) != (self.budgets is None):
             raise ParameterError.about(
@@ -80,6 +82,7 @@ class Protection:
             "data": self.data,
             "epsilon_column": self.epsilon_column,
             "budgets": None if self.budgets is None else dict(self.budgets),
+            "description": self.description,
         }
         return {name: value for name, value in fields.items() if value is not None}
 
@@ -130,6 +133,12 @@ class Protection:
                 )
         if self.data is not None and asked.data != self.data:
             raise ParameterError(f"this budget is for {self.data!r:.200} only: use another scope for other data")
+        if self.description is not None and asked.description != self.description:
+            raise ParameterError.about(
+                "description",
+                "the description of the data is not the one that the owner of the budget declared (tinct budget "
+                "declare)",
+            )
 
     def _require_own_epsilon(self, asked: Protection, epsilon: AmountLike, delta: NumberLike) -> None:
         """Refuse an answer that protects somebody with more than the ε that was declared as their own.
@@ -166,6 +175,8 @@ class Protection:
             parts.append(f"own ε in {self.epsilon_column!r} ({classes})")
         if self.data is not None:
             parts.append(f"data: {self.data}")
+        if self.description is not None:
+            parts.append(f"described by {self.description[:16]}")
         return "; ".join(parts)
 
     def _require_people(self) -> None:

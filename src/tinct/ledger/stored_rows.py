@@ -122,6 +122,18 @@ def add_scope(session: Session, scope: Scope, who: str) -> None:
         add_declaration(session, scope.name, scope.protects, who)
 
 
+def change_budget(session: Session, scope: Scope) -> None:
+    """Record another budget for a scope that has no entries."""
+    columns = (scope.name, exact_text(scope.epsilon), exact_text(scope.delta), scope.written, scope.composition)
+    _, *row = sealed(*columns, canonical(scope.details), scope.created)
+    session.run(
+        "UPDATE tinct_scopes SET epsilon = ?, delta = ?, written = ?, composition = ?, details = ?, created = ?,"
+        " checksum = ? WHERE name = ?",
+        *row,
+        scope.name,
+    )
+
+
 def scopes(session: Session) -> dict[str, Scope]:
     """All scopes by name, the oldest first."""
     rows = checked(session.run(f"{_SCOPES} ORDER BY created, name"))

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from tinct.errors import ParameterError
-from tinct.questions.predicates import And, Literal, Predicate, kind_of, uses
+from tinct.questions.predicates import LABEL, And, Literal, Predicate, kind_of, uses
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -46,9 +46,14 @@ class Categories:
         """How many classes there are."""
         return len(self.values)
 
+    @property
+    def use(self) -> str:
+        """How the column is read: categories that are text are labels, so that 1.0 and 1 are the same."""
+        return LABEL if isinstance(self.values[0], str) else kind_of(self.values[0])
+
     def uses(self) -> Iterator[tuple[str, str]]:
         """The column, with how it is read."""
-        yield self.column, kind_of(self.values[0])
+        yield self.column, self.use
 
 
 Counted = Condition | Categories

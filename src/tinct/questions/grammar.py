@@ -4,14 +4,15 @@ question   = word "(" argument { "," argument } ")"
 predicate  = all { "or" all }
 all        = one { "and" one }
 one        = "not" one | "(" predicate ")" | comparison
-comparison = column [ operator literal | [ "not" ] "in" list ]
+comparison = column [ operator literal | [ "not" ] "in" list | [ "not" ] "between" literal "and" literal ]
 list       = "[" literal { "," literal } "]"
-literal    = number | 'text' | yes | no | true | false
+literal    = number | year-month-day | 'text' | yes | no | true | false
 column     = name | `name` | "name"
 """
 
 from __future__ import annotations
 
+import difflib
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from tinct.errors import ParameterError
@@ -43,7 +44,11 @@ _HINTS = {
     "<>": "write != for unequal",
     "&&": "write and",
     "||": "write or",
+    "&": "write and",
+    "|": "write or",
     "!": "write not",
+    ".": "a name with a point or a blank in it is written in double quotes, and the whole question in single ones for "
+    "the shell: 'majority(\"alk.phos\")'",
 }
 
 
@@ -52,7 +57,8 @@ def parse(text: str) -> questions.Question:
 
     >>> parse("share( age>=65 and not (ward == 'N'), at_least = 3/10 )")
     Share(predicate=And(parts=(Comparison(column='age', operator='>=', value=65.0),
-        Not(part=Comparison(column='ward', operator='==', value='N')))), at_least=Fraction(3, 10))
+        Not(part=Comparison(column='ward', operator='==', value='N')))), bound=Bound(word='at_least',
+        value=Fraction(3, 10)))
     """
     parser = _Parser(text)
     question = parser.question()
@@ -80,6 +86,7 @@ class _Parser:
         self.text = text
         self.at = 0
         self.depth = 0
+        self.named = False  # whether a value follows its name, so that a comma can stand between thousands
 
     # moving along
 
@@ -117,7 +124,7 @@ class _Parser:
     def question(self) -> questions.Question:
         word = self.take()
         if word.kind != tokens.NAME or word.value not in _WORDS:
-            self.fail(f"expected one of {', '.join(_WORDS)}, got {word}", word)
+            self.fail(f"expected one of {', '.join(_WORDS)}, got {word}{_meant(word.value)}", word)
         make, parameters = _WORDS[word.value]
         self.expect("(", f"after {word.value}")
         given: dict[str, Any] = {}
@@ -132,6 +139,8 @@ class _Parser:
         for name in parameters:
             if name not in given and name not in _OPTIONAL:
                 self.fail(f"{word.value} needs {name}: {_EXAMPLES[word.value]}")
+        if not any(name in given for name in questions.BOUNDS) and any(name in parameters for name in questions.BOUNDS):
+            self.fail(f"{word.value} needs one of {', '.join(questions.BOUNDS)}: {_EXAMPLES[word.value]}")
         self.take()
         try:
             return make(**given)
@@ -146,21 +155,45 @@ class _Parser:
         given: dict[str, Any],
         starts: dict[str, Token],
     ) -> None:
-        token, after = self.next, self.tokens[min(self.at + 1, len(self.tokens) - 1)]
+        token, after = self.next, self.after
         if token.kind == tokens.NAME and after.is_sign("="):
             name = token.value
             if name not in parameters:
                 hint = "; to compare, write ==" if "predicate" in parameters else ""
                 self.fail(f"{word} has no argument {name!r:.40}: {_EXAMPLES[word]}{hint}")
             self.at += 2
+            self.named = True
         else:
+            self.named = False
+            self.require_one_number()
             name = next((each for each in parameters if each not in given and each not in _OPTIONAL), "")
+            if not name and not any(each in given for each in questions.BOUNDS):
+                name = next((each for each in parameters if each in questions.BOUNDS), "")  # the usual one stands first
             if not name:
                 self.fail(f"{word} has no further argument: {_EXAMPLES[word]}")
         if name in given:
             self.fail(f"{name} is given twice", token)
         starts[name] = self.next
         given[name] = parameters[name](self)
+        self.named = False
+
+    def require_one_number(self) -> None:
+        """Refuse 65,100 where it could be one number or two."""
+        comma, before = self.tokens[self.at - 1], self.tokens[max(0, self.at - 2)]
+        if self._continues(before, comma, self.next):
+            whole = before.value + self.next.value
+            self.fail(
+                f"{before.value},{self.next.value} could be one number or two: write {whole} or {before.value}, "
+                f"{self.next.value} (with a space)",
+                before,
+            )
+
+    @staticmethod
+    def _continues(before: Token, comma: Token, after: Token) -> bool:
+        """Whether a comma stands between digits as it stands between thousands."""
+        close = before.start + before.length == comma.start and after.start == comma.start + 1
+        digits = before.value.isdecimal() and after.value.isdecimal() and len(after.value) == after.length == 3
+        return comma.is_sign(",") and before.kind == after.kind == tokens.NUMBER and close and digits
 
     # predicates
 
@@ -203,11 +236,13 @@ class _Parser:
         column = self.column()
         if self.next.is_word("in"):
             return self.membership(start, column)
+        if self.next.is_word("between"):
+            return self.between(start, column)
         if self.next.is_word("not"):
             self.take()
-            if not self.next.is_word("in"):
-                self.fail(f"expected in after not, got {self.next}")
-            return Not(self.membership(start, column))
+            if not self.next.is_word("in", "between"):
+                self.fail(f"expected in or between after not, got {self.next}")
+            return Not(self.membership(start, column) if self.next.is_word("in") else self.between(start, column))
         if self.next.kind == tokens.SIGN and self.next.value in OPERATORS:
             operator = self.take().value
             value = self.literal()
@@ -217,6 +252,18 @@ class _Parser:
         if self.next.value in _HINTS and self.next.kind == tokens.SIGN:
             self.fail(_HINTS[self.next.value])
         return Comparison(column, "==", True)  # a column on its own is a yes/no column
+
+    def between(self, start: Token, column: str) -> Predicate:
+        self.take()
+        least = self.literal()
+        if not self.next.is_word("and"):
+            self.fail(f"expected and, as in age between 18 and 30, got {self.next}")
+        self.take()
+        most = self.literal()
+        if isinstance(least, bool) or isinstance(most, bool) or isinstance(least, str) != isinstance(most, str):
+            self.fail("between needs two numbers, two texts or two dates", start)
+        ends = [self.built(start, Comparison, column, sign, end) for sign, end in ((">=", least), ("<=", most))]
+        return And(tuple(ends))
 
     def membership(self, start: Token, column: str) -> Predicate:
         self.take()
@@ -228,7 +275,7 @@ class _Parser:
             return self.take().value
         if token.kind in (tokens.NUMBER, tokens.TEXT) or token.is_word(*_TRUTHS):
             self.fail(
-                f"expected a column, got {token}: the column comes first, and its name is bare or in `backquotes`"
+                f"expected a column, got {token}: the column comes first, and its name is bare or in double quotes"
             )
         hint = _HINTS.get(token.value)
         return self.fail(hint or f"expected a column, got {token}")
@@ -242,7 +289,7 @@ class _Parser:
         if start.is_word(*_TRUTHS):
             return _TRUTHS[self.take().value.lower()]
         if start.kind == tokens.QUOTED:
-            self.fail("a text is written in single quotes; other quotes are for the names of columns")
+            self.fail("a text is written in single quotes; double quotes are for the names of columns")
         if start.kind == tokens.NAME:
             self.fail(f"expected a number, a text in single quotes, yes or no, got {start}: a text is written in '…'")
         return self.number()
@@ -260,14 +307,22 @@ class _Parser:
 
     def number(self) -> float:
         start = self.next
-        return self.built(start, literal, self.built(start, float, self.written_number()))  # type: ignore[no-any-return]
+        written = self.written_number()
+        value = int(written) if written.lstrip("+-").isdecimal() and len(written) < 400 else float(written)
+        return self.built(start, literal, value)  # type: ignore[no-any-return]
 
     def whole(self) -> int:
         start = self.next
-        value = self.built(start, rational, self.written_number(), "at_least")
+        value = self.built(start, rational, self.written_number(), "a number of people")
+        if self.next.is_sign("%"):
+            self.fail("a threshold is a number of people; for a share of them ask share(…)", start)
         if value.denominator != 1:
-            self.fail("at_least must be a whole number", start)
+            self.fail("a threshold must be a whole number", start)
         return int(value)
+
+    def words(self) -> Literal | tuple[Literal, ...]:
+        """One value or a list of them."""
+        return self.list() if self.next.is_sign("[") else self.literal()
 
     def fraction(self) -> Fraction:
         start = self.next
@@ -275,25 +330,78 @@ class _Parser:
         if self.next.is_sign("/"):
             self.take()
             written += "/" + self.written_number()
-        return self.built(start, rational, written, "a share")  # type: ignore[no-any-return]
+        value = self.built(start, rational, written, "a share")
+        if self.next.is_sign("%"):
+            self.take()
+            value /= 100
+        return value  # type: ignore[no-any-return]
 
     def written_number(self) -> str:
         sign = self.take().value if self.next.is_sign("-", "+") else ""
         if self.next.kind != tokens.NUMBER:
             self.fail(f"expected a number, got {self.next}")
-        return sign + self.take().value
+        written = self.take()
+        value = written.value
+        while self.named and self._continues(written, self.next, self.after):  # 12,000 as it is printed
+            self.take()
+            written = self.take()
+            value += written.value
+        return sign + value
+
+    @property
+    def after(self) -> Token:
+        """The token behind the next one."""
+        return self.tokens[min(self.at + 1, len(self.tokens) - 1)]
+
+
+def _bounds(read: Callable[[_Parser], Any], usual: str) -> dict[str, Callable[[_Parser], Any]]:
+    """The bounds a question may have, the usual one first: it needs no name."""
+    return dict.fromkeys((usual, *(name for name in questions.BOUNDS if name != usual)), read)
+
+
+def _majority(predicate: Predicate, yes: Any = None, no: Any = None) -> questions.Majority:
+    """Of a column on its own, with its words if they are given; of any other predicate whether it is mostly true."""
+    if isinstance(predicate, Comparison) and predicate == Comparison(predicate.column, "==", True):
+        return questions.majority(predicate.column, yes=yes, no=no)
+    return questions.majority(predicate, yes=yes, no=no)
+
+
+def _meant(word: str) -> str:
+    """A hint for a word that people try."""
+    lower = word.lower()
+    if lower in _WORDS:
+        return f": write {lower}"
+    if lower in _MEANT:
+        return f": try {_MEANT[lower]}"
+    near = difflib.get_close_matches(lower, _WORDS, n=1)
+    return f": did you mean {near[0]}?" if near else ""
 
 
 _WORDS: dict[str, tuple[Callable[..., questions.Question], dict[str, Callable[[_Parser], Any]]]] = {
-    "majority": (questions.majority, {"column": _Parser.column}),
-    "threshold": (questions.threshold, {"predicate": _Parser.predicate, "at_least": _Parser.whole}),
-    "share": (questions.share, {"predicate": _Parser.predicate, "at_least": _Parser.fraction}),
-    "median": (questions.median, {"column": _Parser.column, "above": _Parser.number}),
-    "quantile": (questions.quantile, {"column": _Parser.column, "q": _Parser.fraction, "above": _Parser.number}),
+    "majority": (_majority, {"predicate": _Parser.predicate, "yes": _Parser.words, "no": _Parser.words}),
+    "threshold": (questions.threshold, {"predicate": _Parser.predicate, **_bounds(_Parser.whole, "at_least")}),
+    "share": (questions.share, {"predicate": _Parser.predicate, **_bounds(_Parser.fraction, "at_least")}),
+    "median": (questions.median, {"column": _Parser.column, **_bounds(_Parser.number, "above")}),
+    "quantile": (
+        questions.quantile,
+        {"column": _Parser.column, "q": _Parser.fraction, **_bounds(_Parser.number, "above")},
+    ),
     "exists": (questions.exists, {"predicate": _Parser.predicate}),
     "mode": (questions.mode, {"column": _Parser.column, "categories": _Parser.list, "rest": _Parser.literal}),
 }
-_OPTIONAL = {"rest"}
+_OPTIONAL = {"rest", "yes", "no", *questions.BOUNDS}
+_MEANT = {
+    "count": "threshold(predicate, at_least=n), which asks whether a count reaches n",
+    "mean": "median(column, above=x)",
+    "average": "median(column, above=x)",
+    "avg": "median(column, above=x)",
+    "percentile": "quantile(column, 90%, above=x)",
+    "proportion": "share(predicate, at_least=50%)",
+    "fraction": "share(predicate, at_least=50%)",
+    "percentage": "share(predicate, at_least=50%)",
+    "most_common": "mode(column, categories=[…])",
+    "any": "exists(predicate)",
+}
 _EXAMPLES = {
     "majority": "majority(support)",
     "threshold": "threshold(age >= 65, at_least=100)",

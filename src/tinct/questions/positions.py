@@ -52,6 +52,7 @@ class Line:
         loss: what a false row takes away.
         bar: what has to be reached.
         selection: whether "yes" must never be answered if it is wrong (partition selection).
+        flipped: whether yes and no are exchanged: "at most" is not "above". The graph is the same.
     """
 
     neighbors: str
@@ -60,6 +61,7 @@ class Line:
     loss: int
     bar: int
     selection: bool = False
+    flipped: bool = False
 
     @property
     def step(self) -> int:
@@ -74,15 +76,16 @@ class Line:
         False
         """
         if self.bar == 0 and self.loss == 0:
-            return True  # a threshold of nobody
-        if self.n is not None and self.n * self.gain < self.bar:
-            return False
-        return False if self.n == 0 else None
+            return not self.flipped  # a threshold of nobody
+        if self.n == 0 or (self.n is not None and self.n * self.gain < self.bar):
+            return self.flipped
+        return None
 
     def truth(self, counts: Counts) -> bool:
         """The true answer. It is secret."""
         true, false = self._pair(counts)
-        return self._score(true, false) >= 0 and bool(self.bar or true or false or not self.loss)
+        reached = self._score(true, false) >= 0 and bool(self.bar or true or false or not self.loss)
+        return reached != self.flipped
 
     def position(self, counts: Counts) -> int:
         """Where the dataset lies: d ≥ 0 for a yes at distance d from the boundary, −1 − d for such a no. It is secret.
@@ -92,6 +95,10 @@ class Line:
         3
         """
         self._require_line()
+        found = self._reached(counts)
+        return -1 - found if self.flipped else found
+
+    def _reached(self, counts: Counts) -> int:
         true, false = self._pair(counts)
         found: int = self._score(true, false) // self.step
         if self.bar > 0:
@@ -124,30 +131,35 @@ class Line:
             true = np.minimum(true, self.n)
             false = np.minimum(false, self.n - true)
         found: NDArray[Any] = self._score(true, false) // self.step
-        if self.bar > 0:
-            return found
-        if self.neighbors == ADD_REMOVE:
-            bare = (true == 0) & (self.loss > self.gain)
-            found = np.where(bare, -1 - false, np.minimum(found, true + false - 1))
-        return np.where(true + false == 0, -1, found)
+        if self.bar == 0:
+            if self.neighbors == ADD_REMOVE:
+                bare = (true == 0) & (self.loss > self.gain)
+                found = np.where(bare, -1 - false, np.minimum(found, true + false - 1))
+            found = np.where(true + false == 0, -1, found)
+        return -1 - found if self.flipped else found
 
     @property
     def lowest(self) -> int | None:
         """The least position there is; None if there is none."""
-        if self.certain is not None:
-            return None
-        if self.n is not None:
-            return min(-1, -(self.loss * self.n + self.bar) // self.step)
-        return None if self.loss else -self.bar
+        return self._mirrored(self._ends()[1]) if self.flipped else self._ends()[0]
 
     @property
     def highest(self) -> int | None:
         """The largest position there is; None if there is none."""
+        return self._mirrored(self._ends()[0]) if self.flipped else self._ends()[1]
+
+    @staticmethod
+    def _mirrored(position: int | None) -> int | None:
+        return None if position is None else -1 - position
+
+    def _ends(self) -> tuple[int | None, int | None]:
+        """The least and the largest position, before yes and no are exchanged."""
         if self.certain is not None:
-            return None
+            return None, None
         if self.n is not None:
-            return (self.gain * self.n - self.bar) // self.step
-        return 0 if self.gain == 0 else None
+            least = min(-1, -(self.loss * self.n + self.bar) // self.step)
+            return least, (self.gain * self.n - self.bar) // self.step
+        return None if self.loss else -self.bar, 0 if self.gain == 0 else None
 
     def __str__(self) -> str:
         return _OF_ROWS[self.neighbors]

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 import numbers
+import re
 import unicodedata
 from dataclasses import dataclass
 from decimal import Decimal
@@ -23,8 +24,9 @@ MAX_TEXT = 1000
 MAX_LIST = 1000
 MAX_DEPTH = 200  # the grammar stays below it
 OPERATORS = ("==", "!=", "<=", ">=", "<", ">")
-RESERVED = frozenset({"and", "or", "not", "in", "yes", "no", "true", "false"})
-NUMBER, TEXT, YES_NO = "number", "text", "yes/no"
+RESERVED = frozenset({"and", "or", "not", "in", "between", "yes", "no", "true", "false"})
+NUMBER, TEXT, YES_NO, DAY, LABEL = "number", "text", "yes/no", "day", "label"  # how a cell is read
+_DAY = re.compile(r"\d{4}-\d{2}-\d{2}([ T]\d{2}:\d{2}(:\d{2}(\.\d{1,9})?)?(Z|\+00(:?00)?)?)?", re.ASCII)
 
 Literal = float | str | bool
 
@@ -108,8 +110,33 @@ class Or:
         return " or ".join(_grouped(part, (Or,)) for part in self.parts)
 
 
-Predicate = Comparison | Membership | Not | And | Or
-PREDICATES = (Comparison, Membership, Not, And, Or)
+@dataclass(frozen=True)
+class Coded:
+    """A column whose values mean yes or no: true for some, false for others, unknown for the rest.
+
+    >>> print(Coded("vote", ("Y",), ("N", "B")))
+    vote, yes='Y', no=['N', 'B']
+    """
+
+    column: str
+    yes: tuple[Literal, ...]
+    no: tuple[Literal, ...]
+
+    def __post_init__(self) -> None:
+        require_column(self.column)
+        for name in ("yes", "no"):
+            given = getattr(self, name)
+            many = given if isinstance(given, tuple | list) else (given,)
+            object.__setattr__(self, name, literals(many, name))
+        literals((*self.yes, *self.no), "yes and no")  # of one kind, and none for both
+
+    def __str__(self) -> str:
+        yes, no = (literal_text(each[0]) if len(each) == 1 else list_text(each) for each in (self.yes, self.no))
+        return f"{name_text(self.column)}, yes={yes}, no={no}"
+
+
+Predicate = Comparison | Membership | Coded | Not | And | Or
+PREDICATES = (Comparison, Membership, Coded, Not, And, Or)
 
 
 def uses(predicate: Predicate) -> Iterator[tuple[str, str]]:
@@ -120,11 +147,27 @@ def uses(predicate: Predicate) -> Iterator[tuple[str, str]]:
     """
     if isinstance(predicate, Comparison):
         yield predicate.column, kind_of(predicate.value)
-    elif isinstance(predicate, Membership):
-        yield predicate.column, kind_of(predicate.values[0])
+    elif isinstance(predicate, Membership | Coded):
+        yield predicate.column, use_of(predicate)
     else:
         for part in (predicate.part,) if isinstance(predicate, Not) else predicate.parts:
             yield from uses(part)
+
+
+def compared(predicate: Predicate) -> Iterator[tuple[str, str, Literal]]:
+    """Each column of a predicate with how it is read and each value it is compared with.
+
+    >>> list(compared(Membership("ward", ("N", "S"))))
+    [('ward', 'text', 'N'), ('ward', 'text', 'S')]
+    """
+    if isinstance(predicate, Comparison):
+        yield predicate.column, kind_of(predicate.value), predicate.value
+    elif isinstance(predicate, Membership | Coded):
+        values = predicate.values if isinstance(predicate, Membership) else (*predicate.yes, *predicate.no)
+        yield from ((predicate.column, use_of(predicate), value) for value in values)
+    else:
+        for part in (predicate.part,) if isinstance(predicate, Not) else predicate.parts:
+            yield from compared(part)
 
 
 def require_shallow(predicate: Predicate) -> None:
@@ -144,8 +187,21 @@ def _parts(predicate: Predicate) -> tuple[Predicate, ...]:
 
 
 def kind_of(value: Literal) -> str:
-    """How the column next to a literal is read."""
-    return YES_NO if isinstance(value, bool) else TEXT if isinstance(value, str) else NUMBER
+    """How the column next to a literal is read.
+
+    >>> kind_of(65.0), kind_of("N"), kind_of("2024-12-31"), kind_of(True)
+    ('number', 'text', 'day', 'yes/no')
+    """
+    if isinstance(value, bool):
+        return YES_NO
+    return NUMBER if not isinstance(value, str) else DAY if _DAY.fullmatch(value) else TEXT
+
+
+def use_of(predicate: Membership | Coded) -> str:
+    """How the column next to several literals is read: as days only if all of them are."""
+    values = predicate.values if isinstance(predicate, Membership) else (*predicate.yes, *predicate.no)
+    kinds = {kind_of(value) for value in values}
+    return TEXT if kinds == {TEXT, DAY} else kinds.pop()
 
 
 def literal(value: object) -> Literal:
@@ -168,6 +224,10 @@ def literal(value: object) -> Literal:
         number = math.nan
     if not math.isfinite(number):
         raise ParameterError(f"a literal must be a finite number, a text, or yes or no, got {value!r:.80}")
+    if isinstance(value, numbers.Integral) and int(value) != int(number):
+        raise ParameterError(
+            f"{value!r:.80} has more digits than numbers are compared with: compare it as text, in single quotes"
+        )
     return number + 0.0  # no negative zero
 
 
@@ -178,7 +238,7 @@ def literals(values: object, name: str, *, at_least: int = 1, at_most: int = MAX
     found = tuple(literal(value) for value in values)
     if not at_least <= len(found) <= at_most:
         raise ParameterError.of(name, f"between {at_least} and {at_most:,} entries long", ..., f", got {len(found):,}")
-    if len({kind_of(value) for value in found}) > 1:
+    if len({kind_of(value).replace(DAY, TEXT) for value in found}) > 1:
         raise ParameterError.of(name, "only numbers, only texts, or only yes and no, not a mixture")
     seen: set[Literal] = set()
     for value in found:
@@ -205,15 +265,15 @@ def require_printable(text: str, what: str, limit: int) -> str:
 
 
 def name_text(name: str) -> str:
-    """A column's name as it is written in a question: bare if possible, else in backquotes.
+    """A column's name as it is written in a question: bare if possible, else in double quotes.
 
-    >>> name_text("age"), name_text("age group"), name_text("not"), name_text("a`b")
-    ('age', '`age group`', '`not`', '`a``b`')
+    >>> name_text("age"), name_text("age group"), name_text("not"), name_text('a"b')
+    ('age', '"age group"', '"not"', '"a""b"')
     """
     if name.isascii() and name.isidentifier() and name.lower() not in RESERVED:
         return name
-    doubled = name.replace("`", "``")
-    return f"`{doubled}`"
+    doubled = name.replace('"', '""')
+    return f'"{doubled}"'
 
 
 def literal_text(value: Literal) -> str:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -15,6 +16,7 @@ from tinct.questions.own_questions import OwnLine
 from tinct.questions.positions import ADD_REMOVE, MAX_COUNT, Histograms, Line, require_relation
 from tinct.questions.predicates import (
     PREDICATES,
+    Coded,
     Comparison,
     Literal,
     Predicate,
@@ -27,8 +29,7 @@ from tinct.questions.predicates import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-    from fractions import Fraction
+    from collections.abc import Iterable, Mapping, Sequence
 
     from tinct.numbers.amounts import NumberLike
 
@@ -122,37 +123,109 @@ class Weighted(YesNo):
     def family(self, neighbors: str, n: int | None = None) -> Line:
         """Where the datasets of this question lie, for a neighbour relation (and its public number of rows)."""
         gain, loss, bar = self._weights()
-        return Line(*require_relation(neighbors, n), gain, loss, bar, selection=isinstance(self, Exists))
+        relation = require_relation(neighbors, n)
+        return Line(*relation, gain, loss, bar, selection=isinstance(self, Exists), flipped=self._flipped)
+
+    @property
+    def _flipped(self) -> bool:
+        """Whether it is yes where the weights say no."""
+        return False
+
+
+@dataclass(frozen=True)
+class Bound:
+    """What is compared with what: at least, above, at most or below a number.
+
+    At most is not above, and below is not at least.
+    """
+
+    word: str
+    value: Any
+
+    @property
+    def strict(self) -> bool:
+        """Whether the number itself is too little to reach it, or, for at most, still within it."""
+        return self.word in ("above", "at_most")
+
+    @property
+    def flipped(self) -> bool:
+        """Whether it bounds from above."""
+        return self.word in ("at_most", "below")
+
+    def said(self, value: str) -> str:
+        """In words, such as ``at least 3``."""
+        return f"{self.word.replace('_', ' ')} {value}"
+
+    def __str__(self) -> str:
+        value = fraction_text(self.value) if isinstance(self.value, Fraction) else literal_text(float(self.value))
+        return f"{self.word}={value if not isinstance(self.value, int) else self.value}"
+
+
+BOUNDS = ("at_least", "above", "at_most", "below")
+
+
+def _bound(word: str, given: Mapping[str, Any]) -> tuple[str, Any]:
+    """The one bound that is given."""
+    named = [name for name in BOUNDS if given.get(name) is not None]
+    if len(named) != 1:
+        got = f", got {' and '.join(named)}" if named else ""
+        raise ParameterError(f"{word} needs one of {', '.join(BOUNDS)}{got}")
+    return named[0], given[named[0]]
+
+
+class Bounded(Weighted):
+    """A question whether something reaches, or stays within, a bound."""
+
+    bound: Bound
+
+    @property
+    def _flipped(self) -> bool:
+        return self.bound.flipped
 
 
 @dataclass(frozen=True)
 class Majority(Weighted):
-    """Whether more rows say yes than no."""
+    """Whether a predicate is true for more rows than it is false for; of a column, whether more say yes than no."""
 
-    column: str
+    predicate: Predicate
+
+    @property
+    def column(self) -> str | None:
+        """The column that says yes or no, if it is one."""
+        simple = isinstance(self.predicate, Coded) or self.predicate == Comparison(
+            getattr(self.predicate, "column", "none"), "==", True
+        )
+        return getattr(self.predicate, "column", None) if simple else None
 
     @property
     def counted(self) -> Condition:
         """Rows that say yes, and rows that say no."""
-        return Condition(Comparison(self.column, "==", True))
+        return Condition(self.predicate)
 
     def meaning_for(self, one: str, many: str) -> str:  # noqa: ARG002 # one shape for all
         """The question in words."""
-        return f"do more {many} say yes than no in {name_text(self.column)}? (a tie is a no)"
+        if self.column is None:
+            return f"is {self.predicate} true for more {many} than it is false for? (a tie is a no)"
+        coded = ""
+        if isinstance(self.predicate, Coded):
+            yes, no = (" or ".join(map(literal_text, each)) for each in (self.predicate.yes, self.predicate.no))
+            coded = f", where {yes} is a yes and {no} a no"
+        return f"do more {many} say yes than no in {name_text(self.column)}{coded}? (a tie is a no)"
 
     def _weights(self) -> tuple[int, int, int]:
         return 1, 1, 1
 
     def __str__(self) -> str:
-        return f"majority({name_text(self.column)})"
+        plain = self.column is not None and not isinstance(self.predicate, Coded)
+        return f"majority({name_text(str(self.column)) if plain else self.predicate})"
 
 
 @dataclass(frozen=True)
-class Threshold(Weighted):
-    """Whether a predicate is true for at least a given number of rows."""
+class Threshold(Bounded):
+    """Whether a predicate is true for at least a given number of rows, or for at most that many."""
 
     predicate: Predicate
-    at_least: int
+    bound: Bound
 
     @property
     def counted(self) -> Condition:
@@ -161,21 +234,22 @@ class Threshold(Weighted):
 
     def meaning_for(self, one: str, many: str) -> str:  # noqa: ARG002 # one shape for all
         """The question in words."""
-        return f"are there at least {self.at_least:,} {many} with {self.predicate}?"
+        number = {"at_least": "at least {}", "above": "more than {}", "at_most": "at most {}", "below": "fewer than {}"}
+        return f"are there {number[self.bound.word].format(f'{self.bound.value:,}')} {many} with {self.predicate}?"
 
     def _weights(self) -> tuple[int, int, int]:
-        return 1, 0, self.at_least
+        return 1, 0, self.bound.value + self.bound.strict
 
     def __str__(self) -> str:
-        return f"threshold({self.predicate}, at_least={self.at_least})"
+        return f"threshold({self.predicate}, {self.bound})"
 
 
 @dataclass(frozen=True)
-class Share(Weighted):
-    """Whether a predicate is true for at least such a share of the rows for which it is true or false."""
+class Share(Bounded):
+    """Whether a predicate is true for at least, or at most, such a share of the rows where it is true or false."""
 
     predicate: Predicate
-    at_least: Fraction
+    bound: Bound
 
     @property
     def counted(self) -> Condition:
@@ -184,38 +258,53 @@ class Share(Weighted):
 
     def meaning_for(self, one: str, many: str) -> str:  # one shape for all
         """The question in words."""
+        nobody = "yes" if self.bound.flipped else "no"
         return (
-            f"is {self.predicate} true for a share of at least {fraction_text(self.at_least)} of the {many} where it "
-            f"is true or false? (if there is no such {one}: no)"
+            f"is {self.predicate} true for a share of {self.bound.said(fraction_text(self.bound.value))} of the {many} "
+            f"where it is true or false? (if there is no such {one}: {nobody})"
         )
 
     def _weights(self) -> tuple[int, int, int]:
-        # T/(T + F) ≥ a/b  ⇔  (b − a)·T − a·F ≥ 0
-        return self.at_least.denominator - self.at_least.numerator, self.at_least.numerator, 0
+        # T/(T + F) ≥ a/b  ⇔  (b − a)·T − a·F ≥ 0, and above it ≥ 1
+        share = self.bound.value
+        return share.denominator - share.numerator, share.numerator, int(self.bound.strict)
 
     def __str__(self) -> str:
-        return f"share({self.predicate}, at_least={fraction_text(self.at_least)})"
+        return f"share({self.predicate}, {self.bound})"
+
+
+class Placed(Bounded):
+    """Whether a quantile of a column lies above a number, at or above it, or not."""
+
+    column: str
+
+    @property
+    def counted(self) -> Condition:
+        """Rows with a value beyond the bound, and rows with another value."""
+        return Condition(Comparison(self.column, ">" if self.bound.strict else ">=", self.bound.value))
+
+    def _explained(self) -> tuple[str, str]:
+        """What the bound is, and which values it divides."""
+        bound = literal_text(self.bound.value)
+        return f"{self.bound.said(bound)}", f"{bound} or less" if self.bound.strict else f"less than {bound}"
 
 
 @dataclass(frozen=True)
-class Quantile(Weighted):
+class Quantile(Placed):
     """Whether the q-quantile of a column, the least value that a share q of the values does not exceed, is above x."""
 
     column: str
     q: Fraction
-    above: float
-
-    @property
-    def counted(self) -> Condition:
-        """Rows with a value above x, and rows with a value up to x."""
-        return Condition(Comparison(self.column, ">", self.above))
+    bound: Bound
 
     def meaning_for(self, one: str, many: str) -> str:  # noqa: ARG002 # one shape for all
         """The question in words."""
-        share, column, bound = fraction_text(self.q), name_text(self.column), literal_text(self.above)
+        share, column = fraction_text(self.q), name_text(self.column)
+        bound, low = self._explained()
+        which = "at least" if self.bound.flipped else "less than"
         return (
-            f"is the {share}-quantile of {column} above {bound}, that is, are less than a share {share} of its values "
-            f"{bound} or less? (if there are no values: no)"
+            f"is the {share}-quantile of {column} {bound}, that is, are {which} a share {share} of its values {low}? "
+            f"(if there are no values: {'yes' if self.bound.flipped else 'no'})"
         )
 
     def _weights(self) -> tuple[int, int, int]:
@@ -223,34 +312,32 @@ class Quantile(Weighted):
         return self.q.numerator, self.q.denominator - self.q.numerator, 1
 
     def __str__(self) -> str:
-        place = f"{name_text(self.column)}, {fraction_text(self.q)}"
-        return f"quantile({place}, above={literal_text(self.above)})"
+        return f"quantile({name_text(self.column)}, {fraction_text(self.q)}, {self.bound})"
 
 
 @dataclass(frozen=True)
-class Median(Weighted):
+class Median(Placed):
     """Whether the median of a column, the lower of the two middle values if their number is even, is above x."""
 
     column: str
-    above: float
-
-    @property
-    def counted(self) -> Condition:
-        """Rows with a value above x, and rows with a value up to x."""
-        return Condition(Comparison(self.column, ">", self.above))
+    bound: Bound
 
     def meaning_for(self, one: str, many: str) -> str:  # noqa: ARG002 # one shape for all
         """The question in words."""
-        return (
-            f"is the median of {name_text(self.column)} above {literal_text(self.above)}, that is, are more of its "
-            f"values above {literal_text(self.above)} than not? (a tie is a no)"
-        )
+        bound, low = self._explained()
+        if self.bound.flipped:
+            rest = f"are at least half of its values {low}? (if there are no values: yes)"
+        else:
+            above = literal_text(self.bound.value)
+            high = f"above {above}" if self.bound.strict else f"{above} or more"
+            rest = f"are more of its values {high} than not? (a tie is a no)"
+        return f"is the median of {name_text(self.column)} {bound}, that is, {rest}"
 
     def _weights(self) -> tuple[int, int, int]:
         return 1, 1, 1
 
     def __str__(self) -> str:
-        return f"median({name_text(self.column)}, above={literal_text(self.above)})"
+        return f"median({name_text(self.column)}, {self.bound})"
 
 
 @dataclass(frozen=True)
@@ -310,57 +397,120 @@ class Mode(Question):
         return f"mode({name_text(self.column)}, categories={list_text(self.categories)}{rest})"
 
 
-def majority(column: str) -> Majority:
+def majority(
+    column: str | Predicate,
+    *,
+    yes: Literal | Sequence[Literal] | None = None,
+    no: Literal | Sequence[Literal] | None = None,
+) -> Majority:
     """Do more rows say yes than no? A tie is a no, and so is a column without any yes or no.
 
-    >>> print(majority("support"))
-    majority(support)
+    ``yes`` and ``no`` are the values that mean yes and no, if the column has other words or numbers for them. Instead
+    of a column there may be a predicate: is it true for more rows than it is false for?
+
+    >>> print(majority("support"), majority("vote", yes="Y", no="N"))
+    majority(support) majority(vote, yes='Y', no='N')
     """
-    return Majority(require_column(column))
+    if isinstance(column, PREDICATES):
+        if yes is not None or no is not None:
+            raise ParameterError("yes and no are the words of a column: a predicate is true or false by itself")
+        return Majority(column)
+    name = require_column(column)
+    if yes is None and no is None:
+        return Majority(Comparison(name, "==", True))
+    if yes is None or no is None:
+        raise ParameterError("majority needs both yes and no, or neither: which values mean yes, and which no")
+    return Majority(Coded(name, _several(yes), _several(no)))
 
 
-def threshold(predicate: str | Predicate, at_least: int) -> Threshold:
+def threshold(
+    predicate: str | Predicate,
+    at_least: int | None = None,
+    *,
+    above: int | None = None,
+    at_most: int | None = None,
+    below: int | None = None,
+) -> Threshold:
     """Is the predicate true for at least ``at_least`` rows? Rows for which it is unknown do not count.
+
+    ``above``, ``at_most`` or ``below`` may stand in its place.
 
     >>> print(threshold("age >= 65 and ward == 'N'", at_least=100))
     threshold(age >= 65 and ward == 'N', at_least=100)
     """
-    if isinstance(at_least, bool) or not isinstance(at_least, int | np.integer) or not 0 <= at_least <= MAX_COUNT:
-        raise ParameterError.of("at_least", "a whole number between 0 and 10^18", at_least)
-    return Threshold(_predicate(predicate), int(at_least))
+    word, given = _bound("threshold", {"at_least": at_least, "above": above, "at_most": at_most, "below": below})
+    if isinstance(given, bool) or not isinstance(given, int | np.integer) or not 0 <= given < MAX_COUNT:
+        raise ParameterError.of(word, "a whole number between 0 and 10^18", given)
+    return Threshold(_predicate(predicate), Bound(word, int(given)))
 
 
-def share(predicate: str | Predicate, at_least: NumberLike) -> Share:
+def share(
+    predicate: str | Predicate,
+    at_least: NumberLike | None = None,
+    *,
+    above: NumberLike | None = None,
+    at_most: NumberLike | None = None,
+    below: NumberLike | None = None,
+) -> Share:
     """Is the predicate true for at least this share of the rows for which it is true or false?
 
     The share is exact: 0.3 means three tenths, and ``"1/3"`` is a third. The share of no rows at all is taken to be
-    too small.
+    too small. ``above``, ``at_most`` or ``below`` may stand in place of ``at_least``.
 
     >>> print(share("smokes == yes", at_least=0.3))
     share(smokes == yes, at_least=0.3)
     """
-    return Share(_predicate(predicate), _fraction(at_least, "at_least", "every share is at least 0"))
+    word, given = _bound("share", {"at_least": at_least, "above": above, "at_most": at_most, "below": below})
+    exact = _fraction(given, word)
+    if word in ("at_least", "below") and not 0 < exact <= 1:
+        raise ParameterError.of(word, "above 0 and at most 1", given, _as_percent(exact))
+    if word in ("above", "at_most") and not 0 <= exact < 1:
+        raise ParameterError.of(word, "at least 0 and below 1", given, _as_percent(exact))
+    return Share(_predicate(predicate), Bound(word, exact))
 
 
-def median(column: str, above: float) -> Median:
+def median(
+    column: str,
+    above: float | None = None,
+    *,
+    at_least: float | None = None,
+    at_most: float | None = None,
+    below: float | None = None,
+) -> Median:
     """Is the median above ``above``? Of an even number of values the median is the lower of the two in the middle.
+
+    ``at_least``, ``at_most`` or ``below`` may stand in its place.
 
     >>> print(median("cost", above=1200))
     median(cost, above=1200)
     """
-    return Median(require_column(column), _number(above, "above"))
+    word, given = _bound("median", {"at_least": at_least, "above": above, "at_most": at_most, "below": below})
+    return Median(require_column(column), Bound(word, _number(given, word)))
 
 
-def quantile(column: str, q: NumberLike, above: float) -> Quantile:
+def quantile(
+    column: str,
+    q: NumberLike,
+    above: float | None = None,
+    *,
+    at_least: float | None = None,
+    at_most: float | None = None,
+    below: float | None = None,
+) -> Quantile:
     """Is the q-quantile above ``above``? It is the least value that at least a share q of the values does not exceed.
 
-    ``q`` is exact, as in ``share``; ``q=1`` is the largest value.
+    ``q`` is exact, as in ``share``; ``q=1`` is the largest value. ``at_least``, ``at_most`` or ``below`` may stand in
+    place of ``above``.
 
     >>> print(quantile("cost", 0.9, above=1200))
     quantile(cost, 0.9, above=1200)
     """
-    hint = "for the least value ask share(column > x, at_least=1)"
-    return Quantile(require_column(column), _fraction(q, "q", hint), _number(above, "above"))
+    exact = _fraction(q, "q")
+    if not 0 < exact <= 1:
+        hint = _as_percent(exact) or ": for the least value ask share(column > x, at_least=1)"
+        raise ParameterError.of("q", "above 0 and at most 1", q, hint)
+    word, given = _bound("quantile", {"at_least": at_least, "above": above, "at_most": at_most, "below": below})
+    return Quantile(require_column(column), exact, Bound(word, _number(given, word)))
 
 
 def exists(predicate: str | Predicate) -> Exists:
@@ -395,12 +545,18 @@ def _predicate(given: str | Predicate) -> Predicate:
     return parse_predicate(given)
 
 
-def _fraction(given: NumberLike, name: str, hint: str) -> Fraction:
+def _fraction(given: NumberLike, name: str) -> Fraction:
     # a float stands for the decimal it is printed as: 0.3 is three tenths, not 0.299999999999999988897769753748…
-    exact = rational(repr(float(given)) if isinstance(given, float) else given, name)
-    if not 0 < exact <= 1:
-        raise ParameterError.of(name, "above 0 and at most 1", given, f": {hint}")
-    return exact
+    return rational(repr(float(given)) if isinstance(given, float) else given, name)
+
+
+def _as_percent(exact: Fraction) -> str:
+    """What somebody meant who wrote percent as a number."""
+    return f": did you mean {fraction_text(exact)}%, or {fraction_text(exact / 100)}?" if 1 < exact <= 100 else ""
+
+
+def _several(given: Literal | Sequence[Literal]) -> tuple[Literal, ...]:
+    return (given,) if isinstance(given, str | float | int) else tuple(given)
 
 
 def _number(given: object, name: str) -> float:

@@ -15,12 +15,13 @@ _WINDOW = 60
 
 _TOKEN = re.compile(
     r"""(?P<blank>\s+)
-    |(?P<number>(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?)
+    |(?P<date>[0-9]{4}-[0-9]{2}-[0-9]{2})(?![\w-])
+    |(?P<number>(?:[0-9]+(?:_[0-9]{3})*(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?)
     |(?P<name>[^\W\d]\w*)
     |(?P<backquoted>`(?:[^`]|``)+`)
     |(?P<doublequoted>"(?:[^"]|"")+")
     |(?P<text>'(?:[^']|'')*')
-    |(?P<sign>==|!=|<=|>=|<>|&&|\|\||[<>=(),\[\]/!+-])""",
+    |(?P<sign>==|!=|<=|>=|<>|&&|\|\||[<>=(),\[\]/%&|.!+-])""",
     re.VERBOSE,
 )
 _OPEN = {"`": "a name in backquotes", '"': "a name in double quotes", "'": "a text in single quotes"}
@@ -28,11 +29,12 @@ _OPEN = {"`": "a name in backquotes", '"': "a name in double quotes", "'": "a te
 
 @dataclass(frozen=True)
 class Token:
-    """A word or sign: its kind, what it stands for, and where it begins."""
+    """A word or sign: its kind, what it stands for, where it begins, and for a number how long it is written."""
 
     kind: str
     value: str
     start: int
+    length: int = 0
 
     def is_sign(self, *signs: str) -> bool:
         """Whether this is one of the signs."""
@@ -71,7 +73,9 @@ def _token(group: str, written: str, start: int) -> Token:
     if group in ("backquoted", "doublequoted", "text"):
         quote = written[0]
         return Token(TEXT if group == "text" else QUOTED, written[1:-1].replace(quote * 2, quote), start)
-    return Token(group, written, start)
+    if group == "date":  # a day is compared as a text that is one
+        return Token(TEXT, written, start)
+    return Token(group, written.replace("_", "") if group == NUMBER else written, start, len(written))
 
 
 def fail(text: str, at: int, problem: str | ParameterError) -> NoReturn:

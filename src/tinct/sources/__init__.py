@@ -1,7 +1,22 @@
 """Where rows come from: files, data frames and DuckDB relations, counted by DuckDB (the extra ``data``)."""
 
-from tinct.sources._open import DataLike, Frame, open  # noqa: A004 # it reads as sources.open
+from tinct.sources._open import ArrowStream, DataLike, Frame, open  # noqa: A004 # it reads as sources.open
+from tinct.sources.description import ColumnDescription, Description, Format
+from tinct.sources.draft import describe
 from tinct.sources.own_rows import RowSource
 from tinct.sources.source import Source
+from tinct.sources.standard_input import StandardInput
 
-__all__ = ["DataLike", "Frame", "RowSource", "Source", "open"]
+__all__ = [
+    "ArrowStream",
+    "ColumnDescription",
+    "DataLike",
+    "Description",
+    "Format",
+    "Frame",
+    "RowSource",
+    "Source",
+    "StandardInput",
+    "describe",
+    "open",
+]

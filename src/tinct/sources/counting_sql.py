@@ -11,12 +11,26 @@ from typing import TYPE_CHECKING
 
 from tinct.questions.counts import Categories, Condition, Counted
 from tinct.questions.persons import RULE, Keep
-from tinct.questions.predicates import And, Comparison, Literal, Membership, Not, Predicate, kind_of, uses
-from tinct.sources.cell_rules import first_reading, second_reading
-from tinct.sources.columns import LABEL, PERSON
+from tinct.questions.predicates import (
+    LABEL,
+    And,
+    Coded,
+    Comparison,
+    Literal,
+    Membership,
+    Not,
+    Predicate,
+    compared,
+    kind_of,
+    use_of,
+    uses,
+)
+from tinct.sources.cell_rules import first_reading, label_of, second_reading
+from tinct.sources.columns import PERSON, compared_as
+from tinct.sources.sql_dialects import DUCKDB, DuckDB, text_literal
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
     from tinct.sources.columns import Column, Schema
 
@@ -24,7 +38,6 @@ if TYPE_CHECKING:
 
 
 _KEEP = {Keep.ANY: "bool_or", Keep.FIRST: "min"}
-_KEEP_BY = {Keep.FIRST: "arg_min"}  # by the order of something else
 _OPERATORS = {"==": "=", "!=": "<>", "<": "<", "<=": "<=", ">": ">", ">=": ">="}
 
 
@@ -32,28 +45,41 @@ _OPERATORS = {"==": "=", "!=": "<>", "<": "<", "<=": "<=", ">": ">", ">=": ">="}
 class CountingPlan:
     """What is to be counted: classes, among which rows, of whom, and in which groups.
 
-    A person with rows in several groups is in the first of them: in the order of their text or, if ``listed``, in that
-    of ``groups``.
+    ``by`` are the columns whose values name a group, together. A person with rows in several groups is in the first
+    ``per_person`` of them: in the order of their text or, if ``listed``, in the first in that of ``groups``.
     """
 
     what: Counted
     where: Predicate | None = None
     unit: str | None = None
-    by: str | None = None
+    by: tuple[str, ...] = ()
     groups: tuple[str, ...] | None = None
     listed: bool = False
+    per_person: int = 1
 
 
 class Statement:
     """The SQL text of a plan, with the columns it reads."""
 
-    def __init__(self, plan: CountingPlan, schema: Schema) -> None:
+    def __init__(self, plan: CountingPlan, schema: Schema, sql: DuckDB = DUCKDB) -> None:
         self.plan = plan
-        labels = [(name, use) for name, use in ((plan.unit, PERSON), (plan.by, LABEL)) if name is not None]
+        self._sql = sql
+        labels = [*([] if plan.unit is None else [(plan.unit, PERSON)]), *((name, LABEL) for name in plan.by)]
         needed = [*plan.what.uses(), *(uses(plan.where) if plan.where else ()), *labels]
-        needed = needed or [(schema.any_name(), LABEL)]  # rows are counted by some column, whatever is in it
+        needed = needed or [(schema.any_name(), PERSON)]  # rows are counted by some column, whatever is in it
         self._read = {(name, use): schema.column(name, use) for name, use in needed}
+        for name, use, value in self._literals():
+            compared_as(self._read[name, use], use, value)
         self._alias = {key: f"v{at}" for at, key in enumerate(self._read)}
+
+    def _literals(self) -> Iterator[tuple[str, str, Literal]]:
+        """Each value that a column is compared with, and how the column is read there."""
+        what, where = self.plan.what, self.plan.where
+        if isinstance(what, Categories):
+            yield from ((what.column, what.use, value) for value in what.values)
+        for predicate in (what.predicate if isinstance(what, Condition) else None, where):
+            if predicate is not None:
+                yield from compared(predicate)
 
     @property
     def columns(self) -> list[Column]:
@@ -67,39 +93,51 @@ class Statement:
         and those that are true; with groups (label, many, valid, true), the label NULL for rows in no group. For
         categories it returns (inside or label, class, many).
         """
-        rows = f"SELECT {', '.join(self._row())} FROM ({self._cells(scan)})"
+        rows = f"SELECT {', '.join(self._row())} FROM ({self._cells(scan)}) AS read_"
         if self.plan.unit is not None:
             rows = self._persons(rows)
-        by_group = self.plan.by is not None
-        order = " ORDER BY label" if by_group else ""
+        by_group = bool(self.plan.by)
+        order = f" ORDER BY {self._sql.in_order('label')}" if by_group else ""
         if isinstance(self.plan.what, Categories):
             place = "label" if by_group else "inside"
-            return f"SELECT {place}, class, count(*) AS many FROM ({rows}) GROUP BY {place}, class{order}"
+            return f"SELECT {place}, class, count(*) AS many FROM ({rows}) AS rows_ GROUP BY {place}, class{order}"
         if by_group:
-            return f"SELECT label, count(*) AS many, {self._tally()} FROM ({rows}) GROUP BY label{order}"
-        inside = "count(*)" if self.plan.where is None else _number_of("inside")
-        return f"SELECT count(*) AS many, {inside} AS inside, {self._tally()} FROM ({rows})"
+            return f"SELECT label, count(*) AS many, {self._tally()} FROM ({rows}) AS rows_ GROUP BY label{order}"
+        inside = "count(*)" if self.plan.where is None else self._sql.count_if("inside")
+        return f"SELECT count(*) AS many, {inside} AS inside, {self._tally()} FROM ({rows}) AS rows_"
 
     def _tally(self) -> str:
         if self.plan.unit is None:
-            return f"count(class) AS valid, {_number_of('class')} AS true"
-        return f"{_number_of('class >= 0')} AS valid, {_number_of('class = 0')} AS true"
+            return f'count(class) AS valid, {self._sql.count_if("class")} AS "true"'
+        valid, true = (self._sql.count_if(condition) for condition in ("class >= 0", "class = 0"))
+        return f'{valid} AS valid, {true} AS "true"'
 
     def _cells(self, scan: str) -> str:
-        first = [f"{first_reading(self._read[key], key[1])} AS {alias}" for key, alias in self._alias.items()]
-        second = [f"{second_reading(self._read[key], key[1], alias)} AS {alias}" for key, alias in self._alias.items()]
-        return f"SELECT {', '.join(second)} FROM (SELECT {', '.join(first)} FROM {scan})"
+        items, sql = self._alias.items(), self._sql
+        first = [f"{first_reading(self._read[key], key[1], sql)} AS {alias}" for key, alias in items]
+        second = [f"{second_reading(self._read[key], key[1], alias, sql)} AS {alias}" for key, alias in items]
+        return f"SELECT {', '.join(second)} FROM (SELECT {', '.join(first)} FROM {scan}) AS cells"
 
     def _row(self) -> list[str]:
         plan = self.plan
         inside = f"coalesce({self._predicate(plan.where)}, false)" if plan.where else "true"
         parts = [] if plan.unit is None else [f"{self._alias[plan.unit, PERSON]} AS person"]
-        if plan.by is None:
+        if not plan.by:
             return [*parts, f"{_if(inside, self._class())} AS class", f"{inside} AS inside"]
-        label = self._alias[plan.by, LABEL]
+        label = self._label()
         if plan.groups is not None:
-            inside = f"{inside} AND {label} IN ({', '.join(_literal(each) for each in plan.groups)})"
+            inside = f"{inside} AND {label} IN ({', '.join(self._literal(each) for each in plan.groups)})"
         return [*parts, f"{self._class()} AS class", f"{_if(inside, label)} AS label"]
+
+    def _label(self) -> str:
+        """The name of a row's group; of several columns their values with commas, and nothing if one is missing."""
+        names = [self._alias[name, LABEL] for name in self.plan.by]
+        if len(names) == 1:
+            return names[0]
+        slash, comma = text_literal("\\"), text_literal(",")
+        inner = [f"replace({name}, {slash}, {slash} || {slash})" for name in names]
+        escaped = [f"replace({each}, {comma}, {slash} || {comma})" for each in inner]
+        return "(" + f" || {comma} || ".join(escaped) + ")"
 
     def _class(self) -> str:
         what = self.plan.what
@@ -111,29 +149,38 @@ class Statement:
         return self._category(what)
 
     def _category(self, what: Categories) -> str:
-        cell = self._alias[what.column, kind_of(what.values[0])]
-        whens = " ".join(f"WHEN {_literal(value)} THEN {at}" for at, value in enumerate(what.values))
+        cell = self._alias[what.column, what.use]
+        whens = " ".join(
+            f"WHEN {self._literal(value)} THEN {at}" for at, value in enumerate(map(as_label, what.values))
+        )
         return f"CASE {cell} {whens} END"
 
     def _persons(self, rows: str) -> str:
         """One row for each person, by the rule of ``questions.persons``; the class of a row out of scope is NULL."""
         place = f"{_KEEP[RULE.place]}(class)"
-        if self.plan.by is None:
+        if not self.plan.by:
             inside = f"{_KEEP[RULE.inside]}(inside)"
-            return f"SELECT {inside} AS inside, {place} AS class FROM ({rows}) WHERE person IS NOT NULL GROUP BY person"
+            named = f"({rows}) AS rows_ WHERE person IS NOT NULL"
+            return f"SELECT {inside} AS inside, {place} AS class FROM {named} GROUP BY person"
         by_group = (
             f"SELECT person, label, coalesce({place}, -1) AS class "
-            f"FROM ({rows}) WHERE person IS NOT NULL GROUP BY person, label"
+            f"FROM ({rows}) AS rows_ WHERE person IS NOT NULL GROUP BY person, label"
         )
-        keep, keep_by = _KEEP[RULE.label], _KEEP_BY[RULE.label]
-        first = f"{keep}(label) AS label, {keep_by}(class, label) AS class"
+        if self.plan.per_person > 1:
+            order = f"PARTITION BY person ORDER BY {self._sql.in_order('label')}"
+            named = f"({by_group}) AS parts WHERE label IS NOT NULL"
+            placed = f"SELECT label, class, row_number() OVER ({order}) AS place FROM {named}"
+            return f"SELECT label, class FROM ({placed}) AS placed WHERE place <= {self.plan.per_person}"
+        keep, sql = {Keep.FIRST: self._sql.least}[RULE.label], self._sql
+        first = f"{keep('label')} AS label, {sql.at_least('class', 'label', is_text=True)} AS class"
         if self.plan.listed:
             order = self._place_of_label()
-            first = f"{keep_by}(label, {order}) AS label, {keep_by}(class, {order}) AS class"
-        return f"SELECT {first} FROM ({by_group}) GROUP BY person"
+            parts = [f"{sql.at_least(each, order, is_text=False)} AS {each}" for each in ("label", "class")]
+            first = ", ".join(parts)
+        return f"SELECT {first} FROM ({by_group}) AS parts GROUP BY person"
 
     def _place_of_label(self) -> str:
-        whens = " ".join(f"WHEN {_literal(each)} THEN {at}" for at, each in enumerate(self.plan.groups or ()))
+        whens = " ".join(f"WHEN {self._literal(each)} THEN {at}" for at, each in enumerate(self.plan.groups or ()))
         return f"CASE label {whens} END"
 
     def _predicate(self, predicate: Predicate) -> str:
@@ -141,33 +188,41 @@ class Statement:
             cell = self._alias[predicate.column, kind_of(predicate.value)]
             if isinstance(predicate.value, bool):  # the cell is the answer, or its opposite
                 return cell if predicate.value == (predicate.operator == "==") else f"(NOT {cell})"
-            return f"({cell} {_OPERATORS[predicate.operator]} {_literal(predicate.value)})"
+            use = kind_of(predicate.value)
+            (against,) = self._compared(predicate.column, use, (predicate.value,))
+            return f"({cell} {_OPERATORS[predicate.operator]} {against})"
         if isinstance(predicate, Membership):
-            cell = self._alias[predicate.column, kind_of(predicate.values[0])]
-            return f"({cell} IN ({', '.join(_literal(value) for value in predicate.values)}))"
+            use = use_of(predicate)
+            cell = self._alias[predicate.column, use]
+            return f"({cell} IN ({', '.join(self._compared(predicate.column, use, predicate.values))}))"
+        if isinstance(predicate, Coded):
+            use = use_of(predicate)
+            cell = self._alias[predicate.column, use]
+            yes, no = (", ".join(self._compared(predicate.column, use, each)) for each in (predicate.yes, predicate.no))
+            return f"(CASE WHEN {cell} IN ({yes}) THEN true WHEN {cell} IN ({no}) THEN false END)"
         if isinstance(predicate, Not):
             return f"(NOT {self._predicate(predicate.part)})"
         if not predicate.parts:  # all of nothing is true, one of nothing is not
             return "true" if isinstance(predicate, And) else "false"
         return self._joined(" AND " if isinstance(predicate, And) else " OR ", predicate.parts)
 
+    def _compared(self, name: str, use: str, values: Iterable[Literal]) -> list[str]:
+        return [self._literal(compared_as(self._read[name, use], use, value)) for value in values]
+
+    def _literal(self, value: Literal) -> str:
+        """A literal in SQL."""
+        if isinstance(value, bool):
+            return "true" if value else "false"
+        return text_literal(value) if isinstance(value, str) else self._sql.number(value)
+
     def _joined(self, word: str, parts: Iterable[Predicate]) -> str:
         return f"({word.join(self._predicate(part) for part in parts)})"
 
 
-def _number_of(condition: str) -> str:
-    return f"coalesce(count_if({condition}), 0)"  # it is NULL where the condition is unknown throughout
+def as_label(value: Literal) -> Literal:
+    """A category as cells are compared with it."""
+    return label_of(value) if isinstance(value, str) else value
 
 
 def _if(inside: str, value: str) -> str:
     return value if inside == "true" else f"CASE WHEN {inside} THEN {value} END"
-
-
-def _literal(value: Literal) -> str:
-    """A literal in SQL. Text has no control characters (predicates.py); its quotes are doubled."""
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    if isinstance(value, str):
-        doubled = value.replace("'", "''")
-        return f"'{doubled}'"
-    return f"CAST('{value!r}' AS DOUBLE)"

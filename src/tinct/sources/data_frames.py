@@ -37,7 +37,7 @@ def open_pandas(frame: Any) -> Source:
     kinds = [_pandas_type(arrow, series.dtype) for series in columns]
     loads = [partial(_pandas_array, arrow, series, kind) for series, kind in zip(columns, kinds, strict=True)]
     read = {at for at, series in enumerate(columns) if _is_read(series.dtype)}
-    return _source("the pandas DataFrame", names_of(frame.columns), kinds, loads, read)
+    return source_of_columns("the pandas DataFrame", names_of(frame.columns), kinds, loads, read)
 
 
 def open_polars(frame: Any) -> Source:
@@ -57,7 +57,7 @@ def open_polars(frame: Any) -> Source:
 
     kinds = [_polars_type(series) for series in found.value.get_columns()]
     loads = [lambda at=at: whole().to_series(at).to_arrow() for at in range(len(kinds))]
-    return _source(name, names_of(found.value.columns), kinds, loads)
+    return source_of_columns(name, names_of(found.value.columns), kinds, loads)
 
 
 def open_arrow(table: Any) -> Source:
@@ -66,7 +66,7 @@ def open_arrow(table: Any) -> Source:
     if not isinstance(table, arrow.Table | arrow.RecordBatch):
         raise ParameterError("Arrow data must be a Table or a RecordBatch: read a reader or dataset into a Table first")
     loads = [partial(table.column, at) for at in range(table.num_columns)]
-    return _source("the Arrow table", names_of(table.schema.names), list(table.schema.types), loads)
+    return source_of_columns("the Arrow table", names_of(table.schema.names), list(table.schema.types), loads)
 
 
 def names_of(labels: Any) -> tuple[str, ...]:
@@ -80,7 +80,7 @@ def names_of(labels: Any) -> tuple[str, ...]:
     return names
 
 
-def _source(
+def source_of_columns(
     name: str,
     names: tuple[str, ...],
     kinds: list[Any],

@@ -12,6 +12,7 @@ from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
 from tinct.errors import FileError, TinctError
+from tinct.sources.sql_dialects import text_literal
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     Way = AbstractContextManager[tuple[Callable[[str], Any], str]]
 
 VIEW = "tinct_rows"
+DATABASE = "tinct_data"
 
 _SETTINGS = {
     "autoinstall_known_extensions": "false",
@@ -97,10 +99,18 @@ class Engine:
                     begun = True
                     yield each.value
             finally:
-                way.__exit__(None, None, None)
+                self._leave(way)
             if found.reason == _TOO_LARGE or begun:
                 break
         raise FileError(str(found.reason), path=self.name)
+
+    def _leave(self, way: Way) -> None:
+        """Leave a way; what went wrong on it, if that can be said, is said here."""
+        try:
+            way.__exit__(None, None, None)
+        except FileError as error:
+            error.path = self.name if error.path is None else error.path
+            raise
 
 
 _END = object()
@@ -136,27 +146,36 @@ class Stream:
     """Arrow batches for the engine, which takes them as they are and hands no filter back to Arrow."""
 
     def __init__(self, schema: Any, batches: Iterator[Any]) -> None:
-        self._reader = pyarrow().RecordBatchReader.from_batches(schema, batches)
+        self.failure: FileError | None = None  # between here and the engine, an error loses its type
+        self._reader = pyarrow().RecordBatchReader.from_batches(schema, self._kept(batches))
+
+    def _kept(self, batches: Iterator[Any]) -> Iterator[Any]:
+        try:
+            yield from batches
+        except FileError as error:
+            self.failure = FileError(error.problem, path=error.path)
+            raise
 
     def __arrow_c_stream__(self, requested_schema: Any = None) -> Any:
         return self._reader.__arrow_c_stream__(requested_schema)
 
 
 class Private:
-    """A connection of one's own, in memory, that may read at most one file.
+    """A connection of one's own, in memory, that may read a few files, or one database, and no others.
 
     What does not fit into memory goes into a folder that only this user can enter, and is gone afterwards. It is also
     encrypted, but that is not what we rely on.
     """
 
-    def __init__(self, path: str | None = None) -> None:
+    def __init__(self, *paths: str, attached: str | None = None) -> None:
         module = duckdb()
         folder = tempfile.mkdtemp(prefix="tinct-")  # with mode 0700
         self._clean = weakref.finalize(self, shutil.rmtree, folder, ignore_errors=True)
         self.connection = module.connect(":memory:", config={**_SETTINGS, "temp_directory": folder})
-        if path is not None:
-            listed = path.replace("'", "''")
-            self.connection.execute(f"SET allowed_paths=['{listed}']")
+        if paths:
+            self.connection.execute(f"SET allowed_paths=[{', '.join(map(text_literal, paths))}]")
+        if attached is not None:
+            self.connection.execute(f"ATTACH {text_literal(attached)} AS {DATABASE} (READ_ONLY, TYPE duckdb)")
         for setting in (
             "force_mbedtls_unsafe=true",  # without an extension, it encrypts only if told so; see docs/decisions/0014
             "temp_file_encryption=true",
@@ -176,12 +195,15 @@ class Private:
         self, schema: Any, batches: Iterator[Any], scan: str = VIEW
     ) -> Iterator[tuple[Callable[[str], Any], str]]:
         """Run one statement on Arrow batches, which it sees under the name ``VIEW``."""
-        self.connection.register(VIEW, Stream(schema, batches))
+        stream = Stream(schema, batches)
+        self.connection.register(VIEW, stream)
         try:
             yield self.connection.sql, scan
         finally:
             with suppress(duckdb().Error):  # an internal error has closed the connection already
                 self.connection.unregister(VIEW)
+        if stream.failure is not None:
+            raise stream.failure
 
     def close(self) -> None:
         """Let go of the file, and remove what was put aside."""

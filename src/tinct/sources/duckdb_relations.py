@@ -42,7 +42,7 @@ def open_relation(relation: Any) -> Source:
     for at, (name, kind) in enumerate(zip(names, types, strict=True)):
         column = Column(name, f"c{at}", kind_of_type(kind))
         columns.append(column)
-        safe[column.identifier] = _safe(quoted(name), kind)
+        safe[column.identifier] = safe_cell(quoted(name), kind)
 
     @contextmanager
     def reading(used: list[Column]) -> Iterator[tuple[Callable[[str], Any], str]]:
@@ -55,7 +55,7 @@ def open_relation(relation: Any) -> Source:
     return Source(Engine("the DuckDB relation", ways), Schema(columns))
 
 
-def _safe(cell: str, kind: str) -> str:
+def safe_cell(cell: str, kind: str) -> str:
     """An SQL expression that is the cell, or NULL if the engine would stumble over it."""
     if kind in _RANGES:
         least, most = (f"CAST({each} AS {kind})" for each in _RANGES[kind])

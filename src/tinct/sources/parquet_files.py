@@ -7,7 +7,8 @@ by Arrow in batches, in which such cells are missing. All else is the same, so o
 from __future__ import annotations
 
 import io
-from typing import TYPE_CHECKING, Any
+import os
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from tinct.errors import FileError
 from tinct.sources.arrow_arrays import kind_of_arrow, safe, safe_type
@@ -15,11 +16,13 @@ from tinct.sources.columns import BOOLEAN, DECIMAL, FLOAT, OTHER, STRING, WHOLE,
 from tinct.sources.data_frames import names_of
 from tinct.sources.duckdb_engine import Engine, Private, guarded, pyarrow
 from tinct.sources.source import Source
+from tinct.sources.sql_dialects import text_literal
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
+    from tinct.sources.data_files import DataFiles
     from tinct.sources.duckdb_engine import Way
 
 _BATCH = 2**17  # rows
@@ -35,20 +38,24 @@ _QUICK = {
 _CHECKED = {"PLAIN", "PLAIN_DICTIONARY", "RLE_DICTIONARY", "RLE", "BIT_PACKED", "DELTA_BYTE_ARRAY"}
 
 
-def open_parquet(path: Path) -> Source:
-    """The rows of a Parquet file that begins and ends like one."""
-    file = _opened(path)
-    names = names_of(file.schema_arrow.names)
-    private = Private(str(path))
-    doubled = str(path).replace("'", "''")
-    scan = f"read_parquet('{doubled}', hive_partitioning=false, binary_as_string=false)"
+def open_parquet(files: DataFiles) -> Source:
+    """The rows of Parquet files, all with the same columns."""
+    parts = [_facts(path) for path in files.paths]
+    schema = parts[0].schema
+    for path, other in zip(files.paths[1:], parts[1:], strict=True):
+        if (other.schema.names, other.schema.types) != (schema.names, schema.types):
+            raise FileError(f"its columns or their types are not those of {files.path.name}", path=path)
+    names = names_of(schema.names)
+    private = Private(*map(str, files.paths))
+    listed = ", ".join(text_literal(str(path)) for path in files.paths)
+    scan = f"read_parquet([{listed}], hive_partitioning=false, binary_as_string=false)"
     found = guarded(lambda: private.connection.execute(f"DESCRIBE SELECT * FROM {scan}").fetchall())  # noqa: S608 # the path is quoted
     described = found.value if found.reason is None and len(found.value) == len(names) else None
-    encodings = _encodings(file)
+    encodings = [set[str]().union(*each) for each in zip(*(part.encodings for part in parts), strict=True)]
     columns, quick, inside = [], {}, {}
-    for at, (name, field) in enumerate(zip(names, file.schema_arrow, strict=True)):
+    for at, (name, field) in enumerate(zip(names, schema, strict=True)):
         # decimals as byte arrays of any length: Arrow stops at one of an odd length, so the type is refused
-        odd = _physical(file, at) == "BYTE_ARRAY" and kind_of_arrow(field.type) == DECIMAL
+        odd = kind_of_arrow(field.type) == DECIMAL and any(part.stored[at] == "BYTE_ARRAY" for part in parts)
         column = Column(name, f"c{at}", OTHER if odd else kind_of_arrow(field.type))
         columns.append(column)
         inside[column.identifier] = at
@@ -58,20 +65,52 @@ def open_parquet(path: Path) -> Source:
     def ways(used: list[Column]) -> Iterator[Way]:
         if all(column.identifier in quick for column in used):
             named = ", ".join(f"{quick[column.identifier]} AS {column.identifier}" for column in used)
-            yield private.reading(f"(SELECT {named} FROM {scan})")  # noqa: S608 # names are quoted
+            yield files.watched(private.reading(f"(SELECT {named} FROM {scan})"))  # noqa: S608 # names are quoted
         places = [inside[column.identifier] for column in used]
-        yield private.streaming(_schema(file, places), _batches(path, places))
+        batches = (batch for path in files.paths for batch in _batches(path, places))
+        yield files.watched(private.streaming(_schema(schema, places), batches))
 
-    return Source(Engine(path.name, ways, private.close), Schema(columns), place=str(path))
+    return Source(Engine(files.name, ways, private.close), Schema(columns), place=files.place)
+
+
+class _Facts(NamedTuple):
+    """What a file says of itself: its columns, how each is stored, and how each is encoded, anywhere in it."""
+
+    schema: Any
+    stored: list[str]
+    encodings: list[set[str]]
+
+
+def _facts(path: Path) -> _Facts:
+    with _opened(path) as file:
+        schema = file.schema_arrow
+        return _Facts(schema, [_physical(file, at) for at in range(len(schema))], _encodings(file))
 
 
 def _opened(path: Path) -> Any:
+    _require_ends(path)
     import pyarrow.parquet as pq
 
     found = guarded(lambda: pq.ParquetFile(path, metadata=_metadata(path), coerce_int96_timestamp_unit="us"))
     if found.reason is not None:
         raise FileError(found.reason, path=path.name)
     return found.value
+
+
+def _require_ends(path: Path) -> None:
+    """Refuse what does not begin and end like a Parquet file."""
+    with path.open("rb") as file:
+        head, size = file.read(4), os.fstat(file.fileno()).st_size
+        file.seek(max(0, size - 4))
+        tail = file.read(4)
+    if not size:
+        raise FileError("the file is empty", path=path)
+    if head == b"PARE":
+        raise FileError("this Parquet file is encrypted: decrypt it first", path=path)
+    if head != b"PAR1":
+        raise FileError("this is not a Parquet file: it does not begin with PAR1", path=path)
+    if tail != b"PAR1" or size < 12:
+        raise FileError("this Parquet file is incomplete: it does not end with PAR1", path=path)
 
 
 def _metadata(path: Path) -> Any:
@@ -124,8 +163,8 @@ def _encodings(file: Any) -> list[set[str]]:
     ]
 
 
-def _schema(file: Any, places: list[int]) -> Any:
-    return pyarrow().schema([(f"c{at}", safe_type(file.schema_arrow.field(at).type)) for at in places])
+def _schema(schema: Any, places: list[int]) -> Any:
+    return pyarrow().schema([(f"c{at}", safe_type(schema.field(at).type)) for at in places])
 
 
 def _batches(path: Path, places: list[int]) -> Iterator[Any]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from copy import copy
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,24 +13,29 @@ from tinct.questions import parse_predicate
 from tinct.questions.counts import EVERYBODY, Categories, Condition, Counts, GroupCounts
 from tinct.questions.predicates import MAX_TEXT, PREDICATES, require_column, require_printable, require_shallow
 from tinct.questions.questions import Question
+from tinct.sources.cell_rules import joined_label, label_of, label_parts
 from tinct.sources.counting_sql import CountingPlan, Statement
 from tinct.sources.duckdb_engine import pyarrow
+from tinct.sources.sql_dialects import DUCKDB
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from types import TracebackType
+    from typing import Self
 
     from numpy.typing import NDArray
 
     from tinct.questions.counts import Counted
     from tinct.questions.predicates import Predicate
     from tinct.sources.columns import Schema
+    from tinct.sources.description import Description
     from tinct.sources.duckdb_engine import Engine
 
     Table = NDArray[np.int64]
 
 
 MAX_GROUPS = 100_000
+MAX_BY = 5  # columns whose values name a group together
 
 
 class Source:
@@ -44,8 +50,18 @@ class Source:
     ) -> None:
         self._place = place
         self.rules = rules  # how the rows are read, one sentence each; public
+        self.description: Description | None = None  # what its owner says about the columns
         self._engine = engine
         self._schema = schema
+
+    def described_by(self, description: Description) -> Self:
+        """The same rows, read as a description says; refused if it is a draft or does not fit the columns."""
+        description.require_confirmed()
+        found = copy(self)
+        found.description = description
+        found._schema = self._schema.described_by(description)
+        found.rules = (*self.rules, *description.rules)
+        return found
 
     @property
     def name(self) -> str:
@@ -68,11 +84,11 @@ class Source:
         *,
         where: str | Predicate | None = None,
         unit: str | None = None,
-        by: str | None = None,
+        by: str | Sequence[str] | None = None,
         groups: Sequence[str] | None = None,
     ) -> None:
         """Refuse whatever counting would refuse, without looking at a row."""
-        Statement(_plan(what, where, unit, by, groups), self._schema)
+        self._statement(_plan(what, where, unit, by, groups))
 
     def count_people(self, unit: str | None = None) -> int:
         """How many rows there are, or how many persons have a name in ``unit``: for the owner, who makes it public."""
@@ -99,7 +115,7 @@ class Source:
     def count_by(
         self,
         what: Question | Counted,
-        by: str,
+        by: str | Sequence[str],
         *,
         where: str | Predicate | None = None,
         unit: str | None = None,
@@ -110,7 +126,7 @@ class Source:
 
         Args:
             what: a question, or what it counts.
-            by: the column that names groups.
+            by: the column that names groups, or several whose values name one together, with commas between them.
             where: only rows for which this predicate is true are put into groups.
             unit: the column that names persons; one row of each person is kept, over all groups together.
             groups: the groups to report, in this order, whether anybody is in them or not; rows of others are in no
@@ -118,37 +134,43 @@ class Source:
             listed: a person with rows in several groups is in the first in the order of ``groups``, which should be
                 few, rather than in the order of their text.
         """
-        return self._group_counts(_plan(what, where, unit, require_column(by), groups, listed=listed))
+        return self._group_counts(_plan(what, where, unit, _named(by), groups, listed=listed))
 
     def group_batches(
         self,
         what: Question | Counted,
-        by: str,
+        by: str | Sequence[str],
         *,
         where: str | Predicate | None = None,
         unit: str | None = None,
         groups: Sequence[str] | None = None,
+        per_person: int = 1,
     ) -> Iterator[GroupCounts]:
         """The counts of ``count_by`` in batches of at most 100,000 groups, for more groups than memory holds.
 
         Groups that were found come in the order of their text, over all batches; those given come in their own order,
         in one batch. ``rows`` is of the batch: rows in no group are counted with the last one, and there is at least
-        one, so that the sum over all batches is the number of rows.
+        one, so that the sum over all batches is the number of rows. With ``per_person`` above 1 a person is in so many
+        groups, the first in the order of their text, and counts in each.
         """
-        plan = _plan(what, where, unit, require_column(by), groups)
-        Statement(plan, self._schema)  # refused now, not when the first batch is asked for
+        plan = _plan(what, where, unit, _named(by), groups, per_person=per_person)
+        self._statement(plan)  # refused now, not when the first batch is asked for
         return self._batches_of_groups(plan) if plan.groups is None else iter([self._group_counts(plan)])
 
     # how plans are carried out, by DuckDB; Spark has its own ways
 
     def _counts(self, plan: CountingPlan) -> Counts:
-        return counts_of(plan, self._engine.rows(Statement(plan, self._schema)))
+        return counts_of(plan, self._engine.rows(self._statement(plan)))
 
     def _group_counts(self, plan: CountingPlan) -> GroupCounts:
-        return group_counts_of(plan, self._engine.arrays(Statement(plan, self._schema)))
+        return group_counts_of(plan, self._engine.arrays(self._statement(plan)))
 
     def _batches_of_groups(self, plan: CountingPlan) -> Iterator[GroupCounts]:
-        return batches_of(plan, self._engine.batches(Statement(plan, self._schema), MAX_GROUPS), MAX_GROUPS)
+        return batches_of(plan, self._engine.batches(self._statement(plan), MAX_GROUPS), MAX_GROUPS)
+
+    def _statement(self, plan: CountingPlan) -> Statement:
+        """The statement in the words of the engine."""
+        return Statement(plan, self._schema, getattr(getattr(self, "_engine", None), "sql", DUCKDB))
 
     def close(self) -> None:
         """Let go of the file."""
@@ -166,14 +188,20 @@ class Source:
         return f"<Source: {self.name}, {f'{len(self.columns):,} columns' if self.columns else 'any columns'}>"
 
 
+def _named(by: str | Sequence[str]) -> str | Sequence[str]:
+    """The columns of groups; None would mean that there are no groups."""
+    return require_column(by) if by is None else by
+
+
 def _plan(
     what: Question | Counted,
     where: str | Predicate | None,
     unit: str | None,
-    by: str | None,
+    by: str | Sequence[str] | None,
     groups: Sequence[str] | None,
     *,
     listed: bool = False,
+    per_person: int = 1,
 ) -> CountingPlan:
     counted = what.counted if isinstance(what, Question) else what
     if not isinstance(counted, Condition | Categories):
@@ -185,20 +213,25 @@ def _plan(
     for predicate in (where, counted.predicate if isinstance(counted, Condition) else None):
         if predicate is not None:
             require_shallow(predicate)
-    for name in (unit, by):
-        if name is not None:
-            require_column(name)
-    return CountingPlan(counted, where, unit, by, None if groups is None else group_names(groups), listed)
+    columns = columns_of(by)
+    if unit is not None:
+        require_column(unit)
+    names = None if groups is None else group_names(groups, columns)
+    return CountingPlan(counted, where, unit, columns, names, listed, per_person)
 
 
-def group_names(groups: Sequence[str]) -> tuple[str, ...]:
-    """The names of groups that are given: texts as cells can hold them, each once."""
+def group_names(groups: Sequence[Any], columns: tuple[str, ...]) -> tuple[str, ...]:
+    """The names of groups that are given, as cells are read: texts, each once, whatever its spelling.
+
+    What several columns name together is one text with commas, or a tuple of values.
+    """
     if isinstance(groups, str | set | frozenset | dict) or not hasattr(groups, "__iter__"):
         raise ParameterError.of("groups", "a list such as ['N', 'S']")
-    names, seen = tuple(groups), set[str]()
-    if not 1 <= len(names) <= MAX_GROUPS:
-        raise ParameterError.of("groups", f"between 1 and {MAX_GROUPS:,} names", ..., f", got {len(names):,}")
-    for name in names:
+    given, seen = tuple(groups), dict[str, None]()
+    if not 1 <= len(given) <= MAX_GROUPS:
+        raise ParameterError.of("groups", f"between 1 and {MAX_GROUPS:,} names", ..., f", got {len(given):,}")
+    for group in given:
+        name = _joined(group, columns) if len(columns) > 1 else group
         if not isinstance(name, str):
             raise ParameterError.of("groups", "named by their text, such as ['N', 'S'] or ['1', '2']", ...)
         if not name or name != name.strip():
@@ -206,9 +239,28 @@ def group_names(groups: Sequence[str]) -> tuple[str, ...]:
                 "groups",
                 "the name of a group must not be blank, nor begin or end with a blank: cells are read without",
             )
-        if name in seen:
+        label = name if len(columns) > 1 else label_of(name)
+        if label in seen:
             raise ParameterError.of("groups", "without repeats", ..., f", got {name!r:.80} twice")
-        seen.add(require_printable(name, "the name of a group", MAX_TEXT))
+        seen[require_printable(label, "the name of a group", MAX_TEXT)] = None
+    return tuple(seen)
+
+
+def _joined(group: Any, columns: tuple[str, ...]) -> str:
+    """The label of a group that several columns name together."""
+    parts = label_parts(group) if isinstance(group, str) else list(group) if isinstance(group, tuple | list) else []
+    if len(parts) != len(columns) or not all(isinstance(part, str) and part for part in parts):
+        raise ParameterError.of("groups", f"named by {len(columns)} values each, such as 'N, f'")
+    return joined_label(parts)
+
+
+def columns_of(by: str | Sequence[str] | None) -> tuple[str, ...]:
+    """The columns that name groups: one, or several together."""
+    names = () if by is None else (by,) if isinstance(by, str) else tuple(by)
+    for name in names:
+        require_column(name)
+    if len(set(names)) < len(names) or len(names) > MAX_BY or (by is not None and not names):
+        raise ParameterError.of("by", f"1 to {MAX_BY} different columns")
     return names
 
 

@@ -6,7 +6,7 @@ value ever raises an error.
 
 from __future__ import annotations
 
-import unicodedata
+import re
 from functools import reduce
 from itertools import islice
 from operator import and_, or_
@@ -16,14 +16,29 @@ import numpy as np
 
 from tinct.questions.counts import Categories, Condition, Counts, GroupCounts
 from tinct.questions.persons import RULE, Keep
-from tinct.questions.predicates import NUMBER, TEXT, And, Comparison, Membership, Not, Predicate, kind_of
-from tinct.sources.cell_rules import NO_WORDS, YES_WORDS
+from tinct.questions.predicates import LABEL, And, Coded, Comparison, Membership, Not, Predicate, kind_of, use_of
+from tinct.sources.cell_rules import (
+    MAX_DIGITS,
+    WHOLE_LABEL,
+    day_pattern,
+    has_own_marks,
+    label_of,
+    marked_moments,
+    marked_numbers,
+    marked_words,
+    marks_of,
+    number_pattern,
+    numbers_among,
+    reads_day,
+    reads_number,
+    reads_truth,
+    words_of,
+)
 from tinct.sources.columns import (
     BOOLEAN,
     CELL,
     DECIMAL,
     FLOAT,
-    LABEL,
     MOMENT,
     OTHER,
     PERSON,
@@ -31,16 +46,21 @@ from tinct.sources.columns import (
     WHOLE,
     Column,
     Schema,
+    compared_as,
 )
-from tinct.sources.counting_sql import Statement
+from tinct.sources.counting_sql import Statement, as_label
 from tinct.sources.data_frames import names_of
+from tinct.sources.description import CATEGORY
+from tinct.sources.description import DATE as DATE_KIND
 from tinct.sources.source import MAX_GROUPS, Source, _plan
 from tinct.sources.spark_engine import guarded, pyspark, require_frame
+from tinct.sources.sql_dialects import BLANKS, CLOCK, DATE
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from tinct.questions.counts import Counted
+    from tinct.questions.predicates import Literal
     from tinct.questions.questions import Question
     from tinct.sources.counting_sql import CountingPlan
 
@@ -50,9 +70,8 @@ _KINDS = {
     "double": FLOAT, "boolean": BOOLEAN, "string": STRING, "char": STRING, "varchar": STRING, "date": MOMENT,
     "timestamp": MOMENT, "timestamp_ntz": MOMENT, "void": CELL,
 }  # fmt: skip
-# the blanks that are taken off a text: those Unicode calls space separators, and no others
-_BLANKS = "".join(chr(code) for code in range(0x3001) if unicodedata.category(chr(code)) == "Zs")
-_LARGEST_WHOLE = 1e15  # labels below are written as whole numbers
+_END = r"\z"  # a dollar sign would let a line end pass
+_LARGEST_WHOLE = 9e18  # labels below are written as whole numbers
 _OPERATORS = {
     "==": lambda a, b: a == b,
     "!=": lambda a, b: a != b,
@@ -95,6 +114,7 @@ class SparkSource(Source):
         self._frame = named.withColumns(zoned) if zoned else named
 
     rules = ()
+    description = None
 
     @property
     def name(self) -> str:
@@ -149,17 +169,18 @@ class SparkSource(Source):
     def grouped(
         self,
         what: Question | Counted,
-        by: str,
+        by: str | Sequence[str],
         *,
         where: str | Predicate | None = None,
         unit: str | None = None,
         groups: Sequence[str] | None = None,
+        per_person: int = 1,
     ) -> tuple[Any, int]:
         """The counts of ``count_by`` left on the executors, and the number of classes.
 
         The frame has one row per group: label (NULL for rows in no group), n0, n1, …, missing, and many for their sum.
         """
-        plan = _plan(what, where, unit, by, groups)
+        plan = _plan(what, where, unit, by, groups, per_person=per_person)
         reading = _Reading(plan, self._schema)
         return guarded("counting groups", lambda: reading.grouped(self._frame)), plan.what.size
 
@@ -202,12 +223,21 @@ class _Reading:
         if self.plan.unit is not None:
             place = f.coalesce(_keep(RULE.place)("class"), f.lit(-1)).alias("class")
             rows = rows.where("person IS NOT NULL").groupBy("person", "label").agg(place)
-            order = self._place(f.col("label")) if self.plan.listed else f.col("label")
-            keep = {Keep.FIRST: f.min_by}[RULE.label]
-            rows = rows.groupBy("person").agg(*(keep(name, order).alias(name) for name in ("class", "label")))
+            rows = self._first_groups(rows)
         counts = [f.count(f.when(f.col("class") == at, 1)).alias(f"n{at}") for at in range(self.plan.what.size)]
         missing = f.count(f.when(f.coalesce(f.col("class"), f.lit(-1)) < 0, 1)).alias("missing")
         return rows.groupBy("label").agg(*counts, missing, f.count(f.lit(1)).alias("many"))
+
+    def _first_groups(self, rows: Any) -> Any:
+        """Of each person the groups in which they count."""
+        f = _functions()
+        if self.plan.per_person > 1:
+            ordered = _window().partitionBy("person").orderBy("label")
+            named = rows.where("label IS NOT NULL").withColumn("place", f.row_number().over(ordered))
+            return named.where(f.col("place") <= self.plan.per_person).drop("place")
+        order = self._place(f.col("label")) if self.plan.listed else f.col("label")
+        keep = {Keep.FIRST: f.min_by}[RULE.label]
+        return rows.groupBy("person").agg(*(keep(name, order).alias(name) for name in ("class", "label")))
 
     def _place(self, label: Any) -> Any:
         f = _functions()
@@ -226,10 +256,19 @@ class _Reading:
         parts = [self._class().alias("class")]
         if plan.unit is not None:
             parts.append(self._cell(plan.unit, PERSON).alias("person"))
-        if plan.by is None:
+        if not plan.by:
             return [*parts, inside.alias("inside")]
-        label = self._cell(plan.by, LABEL)
-        return [*parts, f.when(inside, label).alias("label")]
+        return [*parts, f.when(inside, self._label()).alias("label")]
+
+    def _label(self) -> Any:
+        """The name of a row's group, as in ``counting_sql``."""
+        f, names = _functions(), [self._cell(name, LABEL) for name in self.plan.by]
+        if len(names) == 1:
+            return names[0]
+        slash, comma = f.lit("\\"), f.lit(",")
+        inner = [f.replace(name, slash, f.lit("\\\\")) for name in names]
+        escaped = [f.replace(each, comma, f.lit("\\,")) for each in inner]
+        return reduce(lambda one, other: f.concat(one, comma, other), escaped)
 
     def _class(self) -> Any:
         f, what = _functions(), self.plan.what
@@ -240,9 +279,10 @@ class _Reading:
 
     def _category(self, what: Categories) -> Any:
         f = _functions()
-        cell = self._cell(what.column, kind_of(what.values[0]))
-        chain = f.when(cell == f.lit(what.values[0]), 0)
-        for at, value in enumerate(what.values[1:], 1):
+        cell = self._cell(what.column, what.use)
+        first, *rest = map(as_label, what.values)
+        chain = f.when(cell == f.lit(first), 0)
+        for at, value in enumerate(rest, 1):
             chain = chain.when(cell == f.lit(value), at)
         return chain
 
@@ -250,39 +290,143 @@ class _Reading:
         f = _functions()
         if isinstance(predicate, Comparison):
             cell = self._cell(predicate.column, kind_of(predicate.value))
-            return _OPERATORS[predicate.operator](cell, f.lit(predicate.value))
+            (against,) = self._compared(predicate.column, kind_of(predicate.value), (predicate.value,))
+            return _OPERATORS[predicate.operator](cell, f.lit(against))
         if isinstance(predicate, Membership):
-            return self._cell(predicate.column, kind_of(predicate.values[0])).isin(*predicate.values)
+            use = use_of(predicate)
+            return self._cell(predicate.column, use).isin(*self._compared(predicate.column, use, predicate.values))
+        if isinstance(predicate, Coded):
+            use = use_of(predicate)
+            cell = self._cell(predicate.column, use)
+            yes, no = (self._compared(predicate.column, use, each) for each in (predicate.yes, predicate.no))
+            return f.when(cell.isin(*yes), True).when(cell.isin(*no), False)
         if isinstance(predicate, Not):
             return ~self._predicate(predicate.part)
         if not predicate.parts:
             return f.lit(isinstance(predicate, And))
         return reduce(and_ if isinstance(predicate, And) else or_, map(self._predicate, predicate.parts))
 
+    def _compared(self, name: str, use: str, values: Iterable[Literal]) -> list[Literal]:
+        return [compared_as(self.schema.column(name, use), use, value) for value in values]
+
     def _cell(self, name: str, use: str) -> Any:
         column = self.schema.column(name, use)
-        return _read(_functions().col(column.identifier), column.kind, use)
+        return _read(_functions().col(column.identifier), column, use)
 
 
-def _read(cell: Any, kind: str, use: str) -> Any:
-    """A cell as a number, text, yes or no, the label of a group, or the name of a person; see cells.py."""
-    f = _functions()
-    if use == NUMBER:
-        return _finite(cell.cast("double"))
-    if use == TEXT:
-        return _text(cell, kind)
+def _read(cell: Any, column: Column, use: str) -> Any:
+    """A cell as a number, text, yes or no, a date, the label of a group, or the name of a person; see cell_rules."""
+    f, kind = _functions(), column.kind
     if use == PERSON:
-        return _text(cell, kind) if kind in (CELL, STRING) else _finite(cell) if kind == FLOAT else cell
-    if use == LABEL:
-        if kind in (DECIMAL, FLOAT):
-            return _number_label(_finite(cell.cast("double")))
-        return _text(cell, kind) if kind in (CELL, STRING, MOMENT) else cell.cast("string")
-    if kind == BOOLEAN:
+        return _text(cell, kind) if column.is_text else _finite(cell) if kind == FLOAT else cell
+    if reads_number(column, use):
+        number = _checked_number(_number(cell, column), column)
+        return _number_label(number) if use == LABEL else number
+    if reads_truth(column, use):
+        truth = _truth(cell, column)
+        return f.when(truth, "yes").when(~truth, "no") if use == LABEL else truth
+    if reads_day(column, use):
+        moment = _day(cell, column) if column.is_text else _whole_moment(cell.cast("string"))
+        moment = f.when(~moment.isin(*marked_moments(column)), moment) if marked_moments(column) else moment
+        short = use == LABEL and column.described is not None and not column.described.has_time
+        return f.substring(moment, 1, 10) if short else moment
+    return _checked_text(_text(cell, kind), column, use)
+
+
+def _number(cell: Any, column: Column) -> Any:
+    f, written = _functions(), column.format
+    if not column.is_text or column.described is None:
+        return cell.cast("double")
+    text = _trimmed(cell)
+    fits = _matches(text, number_pattern(written)) & (f.length(text) <= MAX_DIGITS)
+    plain = f.replace(text, f.lit(written.thousands), f.lit("")) if written.thousands else text
+    return f.when(fits, f.replace(plain, f.lit(written.decimal), f.lit(".")).try_cast("double"))
+
+
+def _checked_number(number: Any, column: Column) -> Any:
+    """A finite number that its description allows."""
+    f, described = _functions(), column.described
+    tests = [f.lit(True)]
+    if described is not None and described.least is not None:
+        tests.append(number >= described.least)
+    if described is not None and described.most is not None:
+        tests.append(number <= described.most)
+    if described is not None and described.kind == CATEGORY and described.values:
+        tests.append(number.isin(*described.values))
+    marks = marked_numbers(column)
+    if marks:
+        tests.append(~number.isin(*marks))
+    return f.when(reduce(and_, tests), _finite(number))
+
+
+def _truth(cell: Any, column: Column) -> Any:
+    f, (yes, no) = _functions(), words_of(column)
+    if column.kind == BOOLEAN:
         return cell
-    if kind in (CELL, STRING):
+    if column.is_text:
         word = f.lower(_trimmed(cell))
-        return f.when(word.isin(*YES_WORDS), True).when(word.isin(*NO_WORDS), False)
-    return f.when(cell == 1, True).when(cell == 0, False)
+        silent = _trimmed(cell).isin(*marked_words(column))
+        return f.when(word.isin(*yes) & ~silent, True).when(word.isin(*no) & ~silent, False)
+    number = cell.cast("double") if column.kind == DECIMAL else cell
+    nothing = numbers_among(marked_words(column))
+    yeses, noes = ([each for each in numbers_among(words) if each not in nothing] for words in (yes, no))
+    return f.when(number.isin(*yeses), True).when(number.isin(*noes), False)
+
+
+def _day(cell: Any, column: Column) -> Any:
+    """A text as a moment, put together from its digits: no parser that could stop at one."""
+    f, described, text = _functions(), column.described, _trimmed(cell)
+    if described is None or described.kind != DATE_KIND:
+        plain = f.regexp_replace(f.replace(text, f.lit("T"), f.lit(" ")), rf"(Z|[+]00(:?00)?){_END}", "")
+        return _unmarked(_whole_moment(plain), text, column)
+    pattern = f"^{day_pattern(described.form, groups=True)}{_END}"
+    order = re.findall("%.", described.form)
+    part = {each: f.regexp_extract(text, pattern, at).try_cast("int") for at, each in enumerate(order, 1)}
+    year, month, date = (part[each] for each in ("%Y", "%m", "%d"))
+    leap = ((year % 4 == 0) & (year % 100 != 0)) | (year % 400 == 0)
+    longest = f.when(month == 2, f.when(leap, 29).otherwise(28)).when(month.isin(4, 6, 9, 11), 30).otherwise(31)
+    hour, minute, second = (part[each] if each in part else f.lit(0) for each in ("%H", "%M", "%S"))
+    good = text.rlike(pattern) & (year >= 1) & month.between(1, 12) & date.between(1, longest)
+    good &= (hour < 24) & (minute < 60) & (second < 60)
+    days = f.concat_ws("-", f.lpad(year.cast("string"), 4, "0"), _two_digits(month), _two_digits(date))
+    clock = f.concat_ws(":", *map(_two_digits, (hour, minute, second)))
+    return _unmarked(f.when(good, f.concat_ws(" ", days, clock)), text, column)
+
+
+def _unmarked(read: Any, text: Any, column: Column) -> Any:
+    """Nothing where the owner says that this text stands for a missing value."""
+    marks = column.format.missing if has_own_marks(column.format) else ()
+    return _functions().when(~text.isin(*marks), read) if marks else read
+
+
+def _whole_moment(written: Any) -> Any:
+    """A day with its first moment, a moment or a time of day as it is; years have four digits."""
+    f = _functions()
+    text = f.regexp_replace(written, f"[+]00{_END}", "")
+    whole = f.when(_matches(text, DATE), f.concat(text, f.lit(" 00:00:00"))).otherwise(text)
+    return f.when(_matches(whole, f"({DATE} )?{CLOCK}"), whole)
+
+
+def _matches(text: Any, pattern: str) -> Any:
+    return text.rlike(f"^({pattern}){_END}")
+
+
+def _two_digits(number: Any) -> Any:
+    f = _functions()
+    return f.lpad(number.cast("string"), 2, "0")
+
+
+def _checked_text(text: Any, column: Column, use: str) -> Any:
+    f, described, tests = _functions(), column.described, []
+    if described is not None and described.kind == CATEGORY and described.values:
+        tests.append(text.isin(*map(str, described.values)))
+    label = text
+    if use == LABEL and column.is_text:
+        label = f.when(_matches(text, WHOLE_LABEL), f.split_part(text, f.lit("."), f.lit(1))).otherwise(text)
+    if column.is_text and marks_of(column):
+        same = use == LABEL and has_own_marks(column.format)  # -9.0 is -9
+        tests.append(~(label if same else text).isin(*map(label_of if same else str, marks_of(column))))
+    return f.when(reduce(and_, tests), label) if tests else label
 
 
 def _finite(number: Any) -> Any:
@@ -293,7 +437,7 @@ def _finite(number: Any) -> Any:
 def _trimmed(cell: Any) -> Any:
     f = _functions()
     # a collation of the column's own would make texts equal that are not; what is not UTF-8 is missing
-    return f.trim(f.try_validate_utf8(f.collate(cell.cast("string"), "UTF8_BINARY")), f.lit(_BLANKS))
+    return f.trim(f.try_validate_utf8(f.collate(cell.cast("string"), "UTF8_BINARY")), f.lit(BLANKS))
 
 
 def _text(cell: Any, kind: str) -> Any:
@@ -323,6 +467,12 @@ def _keep(how: Keep) -> Any:
     """The aggregate that renders a part of the rule of ``questions.persons``."""
     f = _functions()
     return {Keep.ANY: f.bool_or, Keep.FIRST: f.min}[how]
+
+
+def _window() -> Any:
+    from pyspark.sql import Window
+
+    return Window
 
 
 def _functions() -> Any:

@@ -1,57 +1,72 @@
-"""CSV, TSV and JSON lines: columns of text, to be read as whatever a question asks for."""
+"""CSV, TSV and JSON: columns of text, to be read as whatever a question asks for."""
 
 from __future__ import annotations
 
 import csv
-import os
 import re
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from tinct._files import read_bytes
-from tinct.errors import FileError, ParameterError
-from tinct.questions.predicates import require_column
+from tinct.errors import FileError, Parameter
 from tinct.sources import text_lines
+from tinct.sources.byte_streams import opened
 from tinct.sources.columns import CELL, Column, OpenSchema, Schema
 from tinct.sources.duckdb_engine import VIEW, Engine, Private, pyarrow
+from tinct.sources.header_lines import column_names
+from tinct.sources.json_arrays import elements_as_lines, require_array
 from tinct.sources.source import Source
+from tinct.sources.sql_dialects import text_literal
 from tinct.sources.text_lines import Layout
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Collection, Iterator
     from pathlib import Path
 
+    from tinct.sources.data_files import DataFiles
+    from tinct.sources.description import Format
     from tinct.sources.duckdb_engine import Way
 
-_CELL_RULE = f"a cell that is not UTF-8 text, or has more than {text_lines.MAX_CELL:,} bytes, is missing"
+_CELL_RULE = f"a cell that is not {{encoding}} text, or has more than {text_lines.MAX_CELL:,} bytes, is missing"
 _JSON_RULES = (
-    "JSON lines have no list of columns: a column that is not there is missing in every row",
-    f"a line that is not a JSON object, or has more than {text_lines.MAX_CELL:,} bytes, is a row with nothing in it",
+    "JSON has no list of columns: a column that is not there is missing in every row",
+    f"what is not a JSON object, or has more than {text_lines.MAX_CELL:,} bytes, is a row with nothing in it",
 )
 
 
-def open_delimited(path: Path, suffix: str) -> Source:
-    """The rows of a CSV or TSV file below its header."""
-    layout, names = header(path, suffix)
+def open_delimited(files: DataFiles, written: Format, known: Collection[str] = ()) -> Source:
+    """The rows of CSV or TSV files below their headers; ``known`` are the names of columns that are described."""
+    layout, names = header(files.path, files.kind, written, known)
+    parts = [(files.path, layout)]
+    for path in files.paths[1:]:
+        layout, others = header(path, files.kind, written, known)
+        if others != names:
+            raise FileError(f"its columns are not those of {files.path.name}", path=path)
+        parts.append((path, layout))
+    rule = _CELL_RULE.format(encoding=written.encoding or "UTF-8")
     columns = [Column(name, f"c{at}", CELL) for at, name in enumerate(names)]
     places = {column.identifier: at for at, column in enumerate(columns)}
     private = Private()
 
     def ways(used: list[Column]) -> Iterator[Way]:
         chosen = [places[column.identifier] for column in used]
-        yield private.streaming(_schema(chosen), text_lines.batches(path, layout, chosen))
+        yield files.watched(private.streaming(_schema(chosen), _batches(parts, chosen)))
 
-    return Source(Engine(path.name, ways, private.close), Schema(columns), (_CELL_RULE,), place=str(path))
+    return Source(Engine(files.name, ways, private.close), Schema(columns), (rule,), place=files.place)
 
 
-def open_json_lines(path: Path) -> Source:
-    """The rows of a JSON lines file. Nothing of it is looked at here: its first line is a person's."""
-    layout = json_layout(path)
+def open_json(files: DataFiles, written: Format) -> Source:
+    """The rows of JSON lines or arrays. No row is looked at here: they have no header, and the first is a person's."""
+    parts = [(path, json_layout(path, files.kind, written.encoding)) for path in files.paths]
     private = Private()
 
     def ways(used: list[Column]) -> Iterator[Way]:
-        yield private.streaming(_schema([0]), text_lines.batches(path, layout, [0]), _fields(used))
+        yield files.watched(private.streaming(_schema([0]), _batches(parts, [0]), _fields(used)))
 
-    return Source(Engine(path.name, ways, private.close), OpenSchema(), _JSON_RULES, place=str(path))
+    return Source(Engine(files.name, ways, private.close), OpenSchema(), _JSON_RULES, place=files.place)
+
+
+def _batches(parts: list[tuple[Path, Layout]], places: list[int]) -> Iterator[Any]:
+    return (batch for path, layout in parts for batch in text_lines.batches(path, layout, places))
 
 
 def _schema(places: list[int]) -> Any:
@@ -61,92 +76,103 @@ def _schema(places: list[int]) -> Any:
 
 def _fields(used: list[Column]) -> str:
     """All needed keys of a line at once, by JSON pointer; a line that is not JSON has none of them."""
-    pointers = ", ".join(_quoted("/" + column.name.replace("~", "~0").replace("/", "~1")) for column in used)
+    pointers = ", ".join(text_literal("/" + column.name.replace("~", "~0").replace("/", "~1")) for column in used)
     is_object = "CASE WHEN json_valid(c0) THEN json_type(c0) = 'OBJECT' ELSE false END"  # a list has places, not keys
-    fields = f"CASE WHEN {is_object} THEN json_extract_string(c0, [{pointers}]) END"
-    named = ", ".join(f"fields[{at}] AS {column.identifier}" for at, column in enumerate(used, 1))
+    parts = {"fields": f"json_extract_string(c0, [{pointers}])", "types": f"json_type(c0, [{pointers}])"}
+    read = ", ".join(f"CASE WHEN {is_object} THEN {part} END AS {name}" for name, part in parts.items())
+    named = ", ".join(f"{_field(column, at)} AS {column.identifier}" for at, column in enumerate(used, 1))
     # a line of blanks is no row, as an empty one is none
-    return f"(SELECT {named} FROM (SELECT {fields} AS fields FROM {VIEW} WHERE c0 IS NULL OR trim(c0) <> ''))"  # noqa: S608 # pointers are quoted
+    return f"(SELECT {named} FROM (SELECT {read} FROM {VIEW} WHERE c0 IS NULL OR trim(c0) <> ''))"  # noqa: S608 # pointers are quoted
 
 
-def _quoted(value: str) -> str:
-    """Text as an SQL literal. Names of columns hold no control characters (predicates.py)."""
-    doubled = value.replace("'", "''")
-    return f"'{doubled}'"
+def _field(column: Column, at: int) -> str:
+    """A field as text; numbers and truth values as the description says that cells are written."""
+    text, cases = f"fields[{at}]", []
+    if column.format.decimal != ".":
+        cases.append(f"WHEN 'DOUBLE' THEN replace({text}, '.', {text_literal(column.format.decimal)})")
+    if column.described is not None and column.described.yes:
+        yes, no = (text_literal(words[0]) for words in (column.described.yes, column.described.no))
+        cases.append(f"WHEN 'BOOLEAN' THEN CASE {text} WHEN 'true' THEN {yes} ELSE {no} END")
+    return f"CASE types[{at}] {' '.join(cases)} ELSE {text} END" if cases else text
 
 
 MAX_HEAD = 2**20
-MAX_COLUMNS = 10_000
 _FOREIGN = (
     (b"PAR1", "a Parquet file: name it .parquet"),
-    (b"\x1f\x8b", "compressed with gzip: decompress it first (gunzip)"),
-    (b"PK\x03\x04", "a zip archive or a spreadsheet: save it as CSV"),
-    (b"\xd0\xcf\x11\xe0", "a spreadsheet: save it as CSV"),
-    (b"\xff\xfe", "UTF-16 text: save it as UTF-8"),
-    (b"\xfe\xff", "UTF-16 text: save it as UTF-8"),
-    (b"SQLite format 3", "an SQLite database"),
+    (b"\x1f\x8b", "compressed with gzip: put .gz behind its name"),
+    (b"\x28\xb5\x2f\xfd", "compressed with zstd: put .zst behind its name"),
+    (b"PK\x03\x04", "a zip archive or a spreadsheet: a spreadsheet is named .xlsx"),
+    (b"\xd0\xcf\x11\xe0", "a spreadsheet: save it as .xlsx"),
+    (b"\xff\xfe", "UTF-16 text: save it as UTF-8, or name utf-16 as its encoding"),
+    (b"\xfe\xff", "UTF-16 text: save it as UTF-8, or name utf-16 as its encoding"),
+    (b"SQLite format 3", "an SQLite database: name it .sqlite"),
     (b"ARROW1", "an Arrow file: save it as Parquet"),
 )
 _JSON = re.compile(r"\s*[{\[]\s*([\"{\[}\]]|$)")
+_SEPARATOR = re.compile(rb"sep=([,;|\t])", re.IGNORECASE)
 _MARK = b"\xef\xbb\xbf"
 
 
-def require_file(path: Path) -> None:
-    """Refuse what is not a regular file that can be read."""
-    if re.search(r"[*?\[\]{}]", str(path)):  # the engine would look for several files
-        raise FileError("the path must not hold any of * ? [ ] { }: rename the file", path=path)
-    if not path.exists() or not path.is_file():
-        read_bytes(path)  # says what is wrong with it
-    _beginning(path, 1)
-
-
-def header(path: Path, suffix: str) -> tuple[Layout, tuple[str, ...]]:
+def header(path: Path, suffix: str, written: Format, known: Collection[str] = ()) -> tuple[Layout, tuple[str, ...]]:
     """How a CSV or TSV file is laid out, and the names of its columns."""
-    head = _beginning(path, MAX_HEAD + 1)
-    mark = len(_MARK) if head.startswith(_MARK) else 0
-    line, ending = _first_line(head[mark:])
-    text = _text(path, line, suffix, cut=mark + len(line) >= MAX_HEAD)
+    head = _beginning(path, MAX_HEAD + 1, written.encoding)
+    begin = len(_MARK) if head.startswith(_MARK) else 0
+    line, ending = _first_line(head[begin:])
+    said = _SEPARATOR.fullmatch(line)
+    if said:  # some spreadsheets write a line before the header that says what stands between two cells
+        begin += len(line) + len(ending)
+        line, ending = _first_line(head[begin:])
+    text = _text(path, line, suffix, cut=begin + len(line) >= MAX_HEAD)
     if ending == b"\r":
         raise FileError(
             "the first line ends with a carriage return alone: save the file with the usual line ends, LF or CRLF",
             path=path,
         )
-    delimiter = "\t" if suffix == ".tsv" else ";" if ";" in text and "," not in text else ","
-    if delimiter not in text and (other := "," if suffix == ".tsv" else "\t") in text:
-        raise FileError(f"the first line has {other!r} but no {delimiter!r}: is this really {suffix}?", path=path)
-    begin = mark + len(line) + len(ending)
+    delimiter = said[1].decode() if said else written.delimiter or _delimiter(path, text, suffix)
+    if written.delimiter not in (None, delimiter):
+        raise FileError("the first line names another delimiter than the description", path=path)
     try:
         found = next(csv.reader([text], delimiter=delimiter))
     except csv.Error:
         found = []
-    names = _names(path, [name.strip() or f"column {at}" for at, name in enumerate(found, 1)])
+    names = column_names(found, path, known)
+    begin += len(line) + len(ending)
     # with one column, an empty line is a row with an empty cell: some programs write it so
-    return Layout(begin, delimiter.encode(), b'"', ending or b"\n", blanks=len(names) == 1), names
+    return Layout(begin, delimiter.encode(), b'"', ending or b"\n", len(names) == 1, written.encoding), names
 
 
-def json_layout(path: Path) -> Layout:
-    """How a JSON lines file is laid out: a line is one cell, and there is no header."""
-    mark = len(_MARK) if _beginning(path, len(_MARK)) == _MARK else 0
-    return Layout(mark, b"", b"", b"\n", blanks=False)
+def _delimiter(path: Path, text: str, suffix: str) -> str:
+    """What stands between two names, if the first line leaves no doubt."""
+    bare = re.sub(r'"[^"]*"', "", text)
+    if suffix == ".tsv":
+        if "\t" not in bare and ("," in bare or ";" in bare):
+            raise FileError("the first line has no '\\t': is this really .tsv? Other files are named .csv", path=path)
+        return "\t"
+    if "," in bare and ";" in bare:
+        problem = "the first line has commas and semicolons: say which of them stands between two cells, such as "
+        raise FileError(problem, Parameter("delimiter", ";"), path=path)
+    if "," in bare or ";" in bare:
+        return "," if "," in bare else ";"
+    if "\t" in bare:
+        raise FileError("the first line has tabs and no ',': is this really .csv? With tabs it is .tsv", path=path)
+    if "|" in bare:
+        problem = "the first line has '|' and no ',': say what stands between two cells, with "
+        raise FileError(problem, Parameter("delimiter", "|"), path=path)
+    return ","
 
 
-def require_parquet(path: Path) -> None:
-    """Refuse what does not begin and end like a Parquet file."""
-    with path.open("rb") as file:
-        head, size = file.read(4), os.fstat(file.fileno()).st_size
-        file.seek(max(0, size - 4))
-        tail = file.read(4)
-    if not size:
-        raise FileError("the file is empty", path=path)
-    if head != b"PAR1":
-        raise FileError("this is not a Parquet file: it does not begin with PAR1", path=path)
-    if tail != b"PAR1" or size < 12:
-        raise FileError("this Parquet file is incomplete: it does not end with PAR1", path=path)
+def json_layout(path: Path, suffix: str, encoding: str | None) -> Layout:
+    """How JSON is laid out: lines, or elements of an array that are read like lines; each is one cell."""
+    mark = len(_MARK) if _beginning(path, len(_MARK), encoding) == _MARK else 0
+    if suffix != ".json":
+        return Layout(mark, b"", b"", b"\n", blanks=False, encoding=encoding)
+    require_array(path, encoding)
+    return Layout(mark, b"", b"", b"\n", blanks=False, encoding=encoding, rewritten=partial(elements_as_lines, path))
 
 
-def _beginning(path: Path, size: int) -> bytes:
+def _beginning(path: Path, size: int, encoding: str | None = None) -> bytes:
     try:
-        with path.open("rb") as file:
+        with opened(path, encoding) as file:
             return file.read(size)
     except OSError as error:
         raise FileError(f"cannot be read: {error.strerror}", path=path) from None
@@ -174,27 +200,12 @@ def _text(path: Path, line: bytes, suffix: str, *, cut: bool) -> str:
     try:
         text = line.decode("utf-8")
     except UnicodeDecodeError:
-        raise FileError("the first line is not UTF-8 text: save the file as UTF-8", path=path) from None
+        problem = "the first line is not UTF-8 text: save the file as UTF-8, or say what it is written in, such as "
+        raise FileError(problem, Parameter("encoding", "latin-1"), path=path) from None
     if not text.strip():
         raise FileError("the file is empty, or its first line is: the first line must name the columns", path=path)
     if _JSON.match(text):
-        raise FileError(f"this looks like JSON, not {suffix}: JSON lines are named .jsonl", path=path)
+        raise FileError(f"this looks like JSON, not {suffix}: JSON is named .json, JSON lines .jsonl", path=path)
     if text.lstrip()[:1] == "<":
         raise FileError(f"this looks like a web page or XML, not {suffix}", path=path)
     return text
-
-
-def _names(path: Path, names: list[str]) -> tuple[str, ...]:
-    """The names of columns, if each is a name and they differ by more than upper and lower case."""
-    if not 0 < len(names) <= MAX_COLUMNS:
-        raise FileError(f"the first line must name between 1 and {MAX_COLUMNS:,} columns", path=path)
-    seen: dict[str, str] = {}
-    for name in names:
-        try:
-            require_column(name)
-        except ParameterError as error:
-            raise FileError(f"line 1: {error}", path=path) from None
-        if name.lower() in seen:
-            raise FileError(f"line 1: two columns are called {name!r:.80}: rename one of them", path=path)
-        seen[name.lower()] = name
-    return tuple(names)

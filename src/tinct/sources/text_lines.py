@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tinct._kernels import text_splitting as kernels
+from tinct.sources.byte_streams import is_packed, opened
 from tinct.sources.duckdb_engine import pyarrow
 
 if TYPE_CHECKING:
@@ -21,11 +22,14 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from tinct._kernels.text_splitting import Bytes
+    from tinct.sources.byte_streams import Rewriting
 
 BLOCK = 2**21  # bytes read at a time
 MAX_CELL = 2**20  # bytes; a longer cell is missing
 _ROWS = 2**16  # in a batch, at most
 _BYTES = 2**24  # of all columns in a batch, about
+_ANY_SIZE = 2**62  # how large a compressed file is when unpacked, nobody knows
+_WIDEST = 4  # bytes of UTF-8 for one byte of another encoding, at most
 _PLAIN = 20_000  # bytes; a file up to this is split before numba is even loaded
 ENDINGS = {b"\n": kernels.LF, b"\r\n": kernels.CRLF}
 
@@ -40,6 +44,8 @@ class Layout:
         quote: the same.
         ending: what ends a row; a carriage return before a line feed never counts.
         blanks: whether an empty line is a row.
+        encoding: what it is written in; None for UTF-8. Places are counted in UTF-8.
+        rewritten: what makes lines of it, if it has none; as many bytes as there were.
     """
 
     begin: int
@@ -47,13 +53,16 @@ class Layout:
     quote: bytes
     ending: bytes
     blanks: bool
+    encoding: str | None = None
+    rewritten: Rewriting | None = None
 
 
 def batches(path: Path, layout: Layout, columns: Sequence[int]) -> Iterator[Any]:
     """The rows of a file as Arrow batches with the columns c0, c1, … that were asked for, by place."""
-    with path.open("rb") as file:
+    size = _ANY_SIZE if is_packed(path) else path.stat().st_size * (1 if layout.encoding is None else _WIDEST)
+    with opened(path, layout.encoding, layout.rewritten) as file:
         file.seek(layout.begin)
-        yield from _Splitter(layout, columns, _size(file)).batches(file)
+        yield from _Splitter(layout, columns, max(0, size - layout.begin)).batches(file)
 
 
 def names(columns: Sequence[int]) -> list[str]:
@@ -63,13 +72,6 @@ def names(columns: Sequence[int]) -> list[str]:
 
 def _is_loaded() -> bool:
     return "numba" in sys.modules
-
-
-def _size(file: Any) -> int:
-    here = int(file.tell())
-    size = int(file.seek(0, 2))
-    file.seek(here)
-    return max(0, size - here)
 
 
 class _Splitter:

@@ -14,7 +14,7 @@ import numpy as np
 from tinct.asking._ask import Ready, check_columns, plan_of
 from tinct.asking.designs import design
 from tinct.asking.request import Grouped, read_request
-from tinct.asking.with_ledger import completed, granted, json_size, left_in
+from tinct.asking.with_ledger import completed, granted, in_part, json_size, left_in
 from tinct.errors import FileError, Parameter, ParameterError, TinctError
 from tinct.exact.sampler import token
 from tinct.ledger import Ledger
@@ -67,7 +67,7 @@ def ask_groups(
     epsilon: AmountLike,
     delta: NumberLike = 0,
     *,
-    by: str,
+    by: str | Sequence[str],
     path: str,
     unit: str | None = None,
     where: str | Predicate | None = None,
@@ -107,7 +107,7 @@ def ask_groups(
     privacy, divided = asked.privacy, asked.groups
     made = design(asked.question, divided.answering, asked.neighbors, None, lean=lean)
     cost = (privacy.exact_epsilon, privacy.exact_delta)
-    rules = (*divided.rules(by, published=True), f"the answers are published under {path}")
+    rules = (*divided.rules(asked.by, asked.unit, published=True), f"the answers are published under {path}")
     plan = plan_of(asked, source, owner, made, cost, rules)
     session, own = source.session, token()
 
@@ -120,6 +120,7 @@ def ask_groups(
         publishing.reveal(session, path, own)
         return GroupAnswers(publishing.read(session, path), path, plan)
     ready = Ready(plan, cost, json_size({"published": path, "folder": own}), lambda: None)
+    ready = in_part(asked, ready, book, scope)
     known = None if request is None else book.find(request)
     if known is None or not known.answered:
         publishing.require_free(session, path)
@@ -163,7 +164,14 @@ def _require_published(session: Any, path: str, entry: Entry) -> None:
 
 
 def _drawn(source: Any, asked: Grouped, groups: Groups, made: GroupDesign) -> Any:
-    counts, size = source.grouped(asked.question, asked.by, where=asked.where, unit=asked.unit, groups=groups.declared)
+    counts, size = source.grouped(
+        asked.question,
+        asked.by,
+        where=asked.where,
+        unit=asked.unit,
+        groups=groups.declared,
+        per_person=groups.per_person,
+    )
     counts = counts.where("label IS NOT NULL")
     if groups.declared is not None:
         counts = _with_empty(counts, groups.declared)

@@ -1,0 +1,39 @@
+"""What whoever plans a request is told about the size of its ε and δ, and about who counts them."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+from tinct.numbers.amounts import fraction_text
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+_LARGE_EPSILON = 5
+_LARGE_DELTA = Fraction(1, 10**5)
+_FAR_BELOW = Fraction(1, 10)  # how many people δ may be expected to give away
+NO_LEDGER = "no ledger counts this: costs of several answers about the same people add up"
+
+
+def cautions(cost: tuple[Any, Fraction], people: int | None) -> Iterator[str]:
+    """One sentence for an ε that promises little, one for a δ that is no small probability; ``people`` if declared.
+
+    >>> list(cautions((6, Fraction(0)), None))
+    ['ε = 6 promises little: one person may change the probability of an answer by a factor of up to 404']
+    """
+    epsilon, delta = cost
+    if float(epsilon) > _LARGE_EPSILON:
+        factor = f"{math.ceil(math.exp(float(epsilon))):,}" if float(epsilon) < 20 else "more than 100 million"
+        yield (
+            f"ε = {epsilon} promises little: one person may change the probability of an answer by a factor of up to "
+            f"{factor}"
+        )
+    if people and delta * people > _FAR_BELOW:
+        yield (
+            f"δ = {fraction_text(delta)} is not far below one in {people:,}, the declared number of people: with "
+            "probability δ an answer may give somebody away"
+        )
+    elif not people and delta > _LARGE_DELTA:
+        yield f"δ = {fraction_text(delta)} is above 1e-05: with probability δ an answer may give somebody away"

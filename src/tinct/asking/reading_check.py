@@ -1,0 +1,143 @@
+"""Whether a question can mean what it says, for the owner of the data only: nothing here is private."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from tinct.asking.described import described_as
+from tinct.asking.request import read_request
+from tinct.questions.counts import Categories
+from tinct.questions.predicates import DAY, LABEL, NUMBER, TEXT, YES_NO, compared, literal_text, uses
+from tinct.sources import open as open_source
+from tinct.sources.cell_rules import label_of
+from tinct.sources.inspection import CellsRead, cells_read, per_person
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from tinct._files.loading import FilePath
+    from tinct.questions import Predicate, Question
+    from tinct.sources import DataLike, Description, Source
+
+_USES = {NUMBER: "numbers", TEXT: "text", YES_NO: "yes or no", DAY: "dates", LABEL: "groups"}
+_MANY = 0.05  # of the cells unread are worth a warning
+
+
+@dataclass(frozen=True)
+class ReadingCheck:
+    """What the owner should know. All of it is secret.
+
+    Attributes:
+        warnings: Sentences that say what is probably wrong; empty if nothing is.
+        cells: How the cells of each column are read.
+        rows_per_person: (rows, how many people have so many), if people are identified.
+        groups_per_person: (groups, how many people are in so many), with a column of groups.
+    """
+
+    warnings: tuple[str, ...]
+    cells: tuple[CellsRead, ...]
+    rows_per_person: tuple[tuple[int, int], ...] = ()
+    groups_per_person: tuple[tuple[int, int], ...] = ()
+
+
+def check_reading(
+    data: DataLike,
+    question: Question | str,
+    *,
+    by: str | None = None,
+    unit: str | None = None,
+    where: str | Predicate | None = None,
+    groups: Sequence[str] | None = None,
+    description: Description | FilePath | None = None,
+    delimiter: str | None = None,
+    encoding: str | None = None,
+    decimal: str | None = None,
+    thousands: str | None = None,
+    missing: Sequence[str] | None = None,
+) -> ReadingCheck:
+    """How the data would be read for a question: for the owner's eyes only. Nothing is drawn, nothing is charged."""
+    described = described_as(data, None, description, encoding, decimal, thousands, missing, delimiter)
+    asked = read_request(question, 1, "1e-9", by=by, unit=unit, where=where, groups=groups, described=described)
+    with open_source(data, described) as source:
+        source.check(asked.question, where=asked.where, unit=asked.unit, by=by)
+        used = list(asked.question.counted.uses())
+        used += [] if asked.where is None else list(uses(asked.where))
+        used += [] if by is None else [(by, LABEL)]
+        cells = tuple(cells_read(source, name, use) for name, use in dict.fromkeys(used))
+        rows = () if asked.unit is None else tuple(per_person(source, asked.unit))
+        among = () if asked.unit is None or by is None else tuple(per_person(source, asked.unit, by))
+        literals = _literals(asked.question, asked.where)
+        declared = getattr(getattr(asked, "groups", None), "declared", None)
+        warnings = [warning for each in cells for warning in _about(each)]
+        warnings += _unmatched(source, literals, declared, by)
+    if described is not None and described.rows_per_person is not None and rows:
+        more = sum(many for k, many in rows if k > described.rows_per_person)
+        if more:
+            warnings.append(f"{more:,} people have more than the {described.rows_per_person:,} rows that are described")
+    kept = 1 if described is None else described.groups_per_person
+    several = sum(many for k, many in among if k > kept)
+    if several:
+        warnings.append(
+            f"{several:,} people have rows in more than {kept} of the groups of {by}: of each person, only the first "
+            f"{kept} in the order of their text count"
+        )
+    return ReadingCheck(tuple(warnings), cells, rows, among)
+
+
+def _literals(question: Question, where: Predicate | None) -> list[tuple[str, str, str]]:
+    """The texts that columns are compared with, each with how the column is read."""
+    counted = question.counted
+    if isinstance(counted, Categories):
+        found = [(counted.column, counted.use, value) for value in counted.values]
+    else:
+        found = list(compared(counted.predicate))
+    found += [] if where is None else list(compared(where))
+    return [(name, use, value) for name, use, value in found if isinstance(value, str) and use in (TEXT, LABEL)]
+
+
+def _about(cells: CellsRead) -> list[str]:
+    """What is probably wrong with a column."""
+    filled = cells.rows - cells.blank
+    found = []
+    if filled and cells.unread == filled:
+        found.append(
+            f"none of the {filled:,} cells of {cells.column} can be read as {_USES[cells.use]}: the answer would be a "
+            "coin toss"
+        )
+    elif cells.unread > _MANY * filled:
+        shown = ", ".join(f"{text!r:.40} ({many:,})" for text, read, many in cells.spellings if read is None)
+        found.append(
+            f"{cells.unread:,} of {filled:,} cells of {cells.column} cannot be read as {_USES[cells.use]} and are "
+            f"missing, such as {shown:.300}"
+        )
+    if not filled:
+        found.append(f"all {cells.rows:,} cells of {cells.column} are blank")
+    if cells.use == YES_NO:
+        met = {text.removesuffix(".0") for text, _, _ in cells.spellings}
+        if met & {"1"} and "2" in met and "0" not in met:
+            found.append(
+                f"{cells.column} is coded with 1 and 2: only 1 is read, as a yes; say what means no, such as "
+                f"majority({cells.column}, yes=1, no=2), or describe the column"
+            )
+    return found
+
+
+def _unmatched(
+    source: Source, literals: list[tuple[str, str, str]], groups: Sequence[str] | None, by: str | None
+) -> list[str]:
+    """Texts and groups that no cell is equal to."""
+    looked: dict[tuple[str, str], set[str]] = {}
+    wanted = [*literals, *((by, LABEL, group) for group in groups or () if by is not None)]
+    found = []
+    for name, use, value in wanted:
+        if (name, use) not in looked:
+            read = cells_read(source, name, use)
+            looked[name, use] = {each for _, each, _ in read.spellings if each is not None}
+            if len(read.spellings) >= 30:  # not all were listed
+                looked[name, use] = set()
+        seen = looked[name, use]
+        sought = label_of(value) if use == LABEL else value
+        if seen and sought not in seen:
+            found.append(f"no cell of {name} is {literal_text(value)}; there are {', '.join(sorted(seen))[:200]}")
+    return found

@@ -1,0 +1,228 @@
+"""A first description of a file, made by looking at it: kinds that its owner reads, corrects and confirms.
+
+What was found out about the values is secret. It goes into the description only where the owner accepts it.
+"""
+
+from __future__ import annotations
+
+import codecs
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from tinct.errors import ParameterError
+from tinct.sources._open import open as open_source
+from tinct.sources.byte_streams import opened
+from tinct.sources.columns import BOOLEAN, DECIMAL, FLOAT, MOMENT, WHOLE
+from tinct.sources.data_files import located
+from tinct.sources.description import (
+    CATEGORY,
+    DATE,
+    IDENTIFIER,
+    MISSING,
+    NUMBER,
+    YES_NO,
+    ColumnDescription,
+    Description,
+    Format,
+)
+from tinct.sources.inspection import FORMS, STYLES, ColumnContents, contents_of
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from tinct._files.loading import FilePath
+
+_MOST = 0.95  # of the cells have to be of a kind
+_FEW = 30  # different values, at most, in a column of categories
+_UNIQUE = 0.9  # of the cells are different in a column of identifiers
+_BLOCK = 2**20
+# words for yes and no in several languages; one pair has to fit
+_PAIRS = (
+    (("yes", "y", "true", "t"), ("no", "n", "false", "f")),
+    (("1", "1.0"), ("0", "0.0")),
+    (("ja", "j", "wahr"), ("nein", "n", "falsch")),
+    (("oui", "o", "vrai"), ("non", "n", "faux")),
+    (("sí", "si", "s", "verdadero"), ("no", "n", "falso")),
+    (("sì", "si", "vero"), ("no", "falso")),
+    (("sim", "s"), ("não", "nao", "n")),
+    (("ja", "j"), ("nee", "n")),
+    (("ja", "j"), ("nej", "nei", "n")),
+    (("tak", "t"), ("nie", "n")),
+    (("kyllä", "k"), ("ei", "e")),
+    (("ano", "a"), ("ne", "n")),
+    (("igen", "i"), ("nem", "n")),
+    (("da", "d"), ("nu", "ne", "n")),
+    (("evet", "e"), ("hayır", "h")),
+    (("да",), ("нет", "не")),
+    (("ναι",), ("όχι",)),
+)
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What was found in a column: its kind for the draft, a secret sentence, and the kind with the values found."""
+
+    column: str
+    kind: ColumnDescription
+    sentence: str
+    accepted: ColumnDescription
+
+
+@dataclass(frozen=True)
+class Draft:
+    """A description to be confirmed, and what was found on the way, which is secret."""
+
+    description: Description
+    findings: tuple[Finding, ...]
+    notes: tuple[str, ...]
+
+    def accepting(self, columns: Sequence[str]) -> Description:
+        """The draft with what was found in these columns."""
+        known = {finding.column: finding.accepted for finding in self.findings}
+        strange = [name for name in columns if name not in known]
+        if strange:
+            raise ParameterError(f"there is no column {strange[0]!r:.80} to accept anything for")
+        listed = {name: known[name] if name in columns else kind for name, kind in self.description.columns.items()}
+        return Description(listed, self.description.format, self.description.person, confirmed=False)
+
+
+def draft(path: FilePath, person: str | None = None) -> Draft:
+    """Look at a file, all of it, and draft a description."""
+    files = located(path)
+    notes, written = [], Format()
+    if files.kind in (".csv", ".tsv") and not all(map(_is_utf8, files.paths)):
+        written = Format(encoding="cp1252")
+        notes.append("the file is not UTF-8: it is taken for cp1252, as Windows writes it; correct the encoding if not")
+    with open_source(path, Description(format=written)) as source:
+        found = contents_of(source)
+    style = _style(found)
+    written = Format(encoding=written.encoding, decimal=style.decimal, thousands=style.thousands)
+    findings = tuple(_finding(each, style) for each in found)
+    if person is not None and person not in source.columns:
+        raise ParameterError.of("person", "one of the columns", person)
+    kinds = {finding.column: finding.kind for finding in findings}
+    if person is not None:
+        kinds[person] = ColumnDescription(IDENTIFIER)
+    return Draft(Description(kinds, written, person, confirmed=False), findings, tuple(notes))
+
+
+def describe(path: FilePath, *, person: str | None = None, accept: Sequence[str] = ()) -> Description:
+    """A draft of a description of a file, for its owner to read, correct and confirm.
+
+    Only names and kinds of columns are in it, and for the columns in ``accept`` also the words, ranges and categories
+    that were found: what is in a description is public.
+    """
+    return draft(path, person).accepting(tuple(accept))
+
+
+def _finding(found: ColumnContents, style: Format) -> Finding:
+    name, filled = found.column.name, found.filled
+    marks = sum(many for value, many in found.values if value in MISSING)
+    told = max(1, filled - marks)
+    words = [(value, many) for value, many in found.values if value not in MISSING]
+    plain, accepted, said = _kind(found, style, told, words)
+    empty = found.rows - filled
+    parts = [said]
+    if empty:
+        parts.append(f"{empty:,} of {found.rows:,} cells are blank")
+    if marks:
+        parts.append(f"{marks:,} say NA or the like")
+    return Finding(name, plain, "; ".join(parts), accepted)
+
+
+def _kind(
+    found: ColumnContents, style: Format, told: int, words: list[tuple[str, int]]
+) -> tuple[ColumnDescription, ColumnDescription, str]:
+    """The kind of a column, the same with what was found, and a sentence about it."""
+    column = found.column
+    pair = _pair(words, told)
+    listed = ", ".join(f"{value} {many:,}" for value, many in words[:8])
+    if column.kind == BOOLEAN or pair is not None:
+        yes, no = pair if pair is not None and pair not in _PAIRS[:2] else ((), ())  # the usual words need no mention
+        return ColumnDescription(YES_NO), ColumnDescription(YES_NO, yes=yes, no=no), f"yes or no: {listed}"
+    if column.kind == MOMENT:
+        day = ColumnDescription(DATE, form="%Y-%m-%d")
+        return day, day, "dates"
+    best = max(range(len(FORMS)), key=lambda at: found.days[at])
+    if found.days[best] >= _MOST * told:
+        day = ColumnDescription(DATE, form=FORMS[best])
+        same = [form for form, many in zip(FORMS, found.days, strict=True) if many == found.days[best]]
+        other = f", or like {same[1]}: check which" if len(same) > 1 else ""
+        return day, day, f"dates written like {FORMS[best]}{other}"
+    few = bool(words) and max(len(words), found.distinct) <= _FEW and told >= 4 * found.distinct
+    if column.kind in (WHOLE, DECIMAL, FLOAT) or found.numbers[STYLES.index(style)] >= _MOST * told:
+        return _number(found, few, words, listed)
+    if few:
+        values = tuple(sorted(value for value, _ in words))
+        accepted = ColumnDescription(CATEGORY, values=values)
+        return ColumnDescription(CATEGORY), accepted, f"{len(words)} categories: {listed}"
+    unique = found.distinct >= _UNIQUE * told
+    said = "nearly every cell is different" if unique else f"text, about {found.distinct:,} different ones"
+    return ColumnDescription(IDENTIFIER), ColumnDescription(IDENTIFIER), said + _other_style(found, style)
+
+
+def _number(
+    found: ColumnContents, few: bool, words: list[tuple[str, int]], listed: str
+) -> tuple[ColumnDescription, ColumnDescription, str]:
+    plain = ColumnDescription(NUMBER)
+    numbers = sorted({float(value) for value, _ in words if _is_float(value)})
+    if few and len(numbers) > 1:
+        more = "; 1 and 2 may mean yes and no: then it is of kind yes/no" if numbers == [1.0, 2.0] else ""
+        accepted = ColumnDescription(CATEGORY, values=tuple(numbers))
+        return plain, accepted, f"a number with few values, perhaps codes: {listed}{more}"
+    if found.least is None or found.most is None:
+        return plain, plain, "numbers"
+    accepted = ColumnDescription(NUMBER, least=found.least, most=found.most)
+    return plain, accepted, f"numbers from {found.least:g} to {found.most:g}"
+
+
+def _pair(words: list[tuple[str, int]], told: int) -> tuple[tuple[str, ...], tuple[str, ...]] | None:
+    """The words for yes and no that nearly all cells are, if both occur."""
+    for yes, no in _PAIRS:
+        here = [sum(many for value, many in words if value.lower() in each) for each in (yes, no)]
+        if min(here) > 0 and sum(here) >= _MOST * told:
+            return yes, no
+    return None
+
+
+def _style(found: list[ColumnContents]) -> Format:
+    """How numbers are written: as in most columns that are numbers; in doubt as programs write them."""
+    fitting = [sum(_fits(each, style) for each in found) for style in STYLES]
+    return STYLES[max(range(len(STYLES)), key=lambda at: (fitting[at], -at))]
+
+
+def _fits(found: ColumnContents, style: Format) -> bool:
+    """Whether nearly all cells of a column of text are numbers of a style."""
+    numbers = found.numbers[STYLES.index(style)]
+    marks = sum(many for value, many in found.values if value in MISSING)
+    return bool(numbers) and numbers >= _MOST * max(1, found.filled - marks)
+
+
+def _other_style(found: ColumnContents, style: Format) -> str:
+    """A hint for a column whose cells are numbers, but of another style than the file."""
+    other = next((each for each in STYLES if _fits(found, each)), None)
+    if other is None or _fits(found, style):
+        return ""
+    between = f" and {other.thousands!r} between thousands" if other.thousands else ""
+    return f"; they are numbers with the decimal mark {other.decimal!r}{between}, unlike other columns"
+
+
+def _is_float(value: str) -> bool:
+    try:
+        float(value)
+    except ValueError:
+        return False
+    return True
+
+
+def _is_utf8(path: Path) -> bool:
+    decoder = codecs.getincrementaldecoder("utf-8")()
+    with opened(path) as file:
+        try:
+            while block := file.read(_BLOCK):
+                decoder.decode(block)
+            decoder.decode(b"", True)
+        except UnicodeDecodeError:
+            return False
+    return True

@@ -28,8 +28,7 @@ import ledger_harness as harness
 from tinct.cli.budget import app
 from tinct.errors import BudgetExceeded, FileError, NotAnswered, ParameterError
 from tinct.ledger import Entry, Ledger, Planned, State, sqlite
-from tinct.ledger.accounting import delta_of, epsilon_of
-from tinct.ledger.composition import Advanced, Basic, best_order, order_cost
+from tinct.ledger.composition import Advanced, Basic, best_order, delta_of, epsilon_of, order_cost
 from tinct.ledger.contents import checksum
 from tinct.ledger.costs import budget_epsilon, cost_epsilon, exact_text
 from tinct.numbers.bounds import ln_above, ln_below, rounded_down, rounded_up

@@ -18,7 +18,7 @@ import pytest
 
 import ledger_harness as harness
 from tinct.errors import FileError, NotAnswered
-from tinct.ledger import Ledger, private_files, sqlite
+from tinct.ledger import Ledger, sqlite
 
 DRAWN = "drawn and never shown"
 
@@ -203,7 +203,7 @@ def test_files_that_we_cannot_close_are_refused_before_the_charge(path, monkeypa
     path.chmod(0o644)
     drawn = []
     with monkeypatch.context() as patched:
-        patched.setattr(private_files.os, "chmod", mock.Mock(side_effect=PermissionError))
+        patched.setattr(sqlite.os, "chmod", mock.Mock(side_effect=PermissionError))
         with pytest.raises(FileError, match=r"others can read this file.*its owner can, with chmod 600"):
             ledger.charge(lambda: drawn.append(1), epsilon="0.1")
         assert ledger.history() == []  # reading is another matter
@@ -224,7 +224,7 @@ def test_a_log_with_another_group_is_refused(path, monkeypatch):
         return os.stat_result((*found[:5], found.st_gid + 1, *found[6:10]))
 
     with monkeypatch.context() as patched:
-        patched.setattr(private_files.os, "stat", with_other_group)
+        patched.setattr(sqlite.os, "stat", with_other_group)
         with pytest.raises(FileError, match=r"others can read its log budget\.db-wal.*chmod g\+s"):
             ledger.charge(harness.draw, epsilon="0.1")
     assert ledger.history() == []

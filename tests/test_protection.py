@@ -26,8 +26,8 @@ from tinct.asking.request import read_request
 from tinct.cli.main import app
 from tinct.ledger import State
 from tinct.ledger.charges import checked_charge
-from tinct.ledger.class_spending import spent_by_class
 from tinct.ledger.costs import budget_epsilon, cost_epsilon
+from tinct.ledger.totals import spent_by_class
 from tinct.numbers.bounds import exp_below
 from tinct.privacy.neighbors import Neighbors
 from tinct.spark import ask_groups

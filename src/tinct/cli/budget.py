@@ -373,7 +373,7 @@ def _show(ledger: Ledger, only: str | None, as_json: bool) -> None:
 
 def _by_class(ledger: Ledger, scope: Scope) -> dict[str, Fraction]:
     """What people with an ε of their own have spent; empty if nobody has one."""
-    from tinct.ledger.class_spending import spent_by_class
+    from tinct.ledger.totals import spent_by_class
 
     if scope.protects is None or scope.protects.budgets is None:
         return {}

@@ -2,10 +2,9 @@
 
 from tinct.ledger.book import Ledger
 from tinct.ledger.contents import Entry, Planned, Scope, Spending, State
-from tinct.ledger.own_store import SqlStore
+from tinct.ledger.own_store import SqlStore, check_store
 from tinct.ledger.protection import Protection
 from tinct.ledger.store import NotCommitted
-from tinct.ledger.store_check import check_store
 
 __all__ = [
     "Entry",

@@ -11,12 +11,11 @@ from typing import TYPE_CHECKING, Any
 
 from tinct.errors import BudgetExceeded, FileError, NotAnswered, Parameter, ParameterError, Way
 from tinct.ledger import stored_rows, totals
-from tinct.ledger.charges import ROOM, checked_charge, user
+from tinct.ledger.charges import ROOM, checked_charge, used_for_another, user
 from tinct.ledger.composition import details_of, options_of, rule_of
 from tinct.ledger.contents import Scope, Spending, State, name_of, text_of
 from tinct.ledger.costs import as_written, budget_delta, budget_epsilon, cost_epsilon, shown
 from tinct.ledger.protection import Protection
-from tinct.ledger.repeated_requests import used_for_another
 from tinct.ledger.store import Damaged, NotCommitted, store_at
 from tinct.ledger.stored_rows import NOBODY
 from tinct.ledger.totals import Usage

@@ -1,4 +1,4 @@
-"""Requests to spend, checked before the ledger is opened."""
+"""Requests to spend, checked before the ledger is opened, and compared with the one that has used their id."""
 
 from __future__ import annotations
 
@@ -6,16 +6,27 @@ import getpass
 from typing import TYPE_CHECKING
 
 from tinct.errors import ParameterError
-from tinct.ledger.contents import Charge, groups_of, name_of, points_json, profile_points, request_digest, text_of
+from tinct.ledger.contents import (
+    Charge,
+    Spending,
+    groups_of,
+    name_of,
+    points_json,
+    profile_points,
+    request_digest,
+    text_of,
+)
 from tinct.ledger.costs import cost_delta, cost_epsilon, exact_text
 from tinct.ledger.stored_rows import NOBODY
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+    from fractions import Fraction
 
-    from tinct.ledger.contents import ProfileLike
+    from tinct.ledger.contents import Entry, ProfileLike
     from tinct.ledger.protection import Protection
     from tinct.numbers.amounts import AmountLike, NumberLike
+
 
 ROOM = 4096  # bytes reserved for an answer of which nothing else is known
 MAX_ROOM = 2**28
@@ -85,3 +96,36 @@ def _fresh() -> str:
     from tinct.exact.sampler import token
 
     return token()
+
+
+_LONGEST = 200
+
+
+def used_for_another(entry: Entry, charge: Charge, costs: set[Fraction]) -> ParameterError:
+    """The error for a request id that belongs to another request.
+
+    ``costs`` are the values of ε as which the charge would be recorded; none if they are not known.
+    """
+    pairs = {
+        "scope": (repr(entry.scope), repr(charge.scope)),
+        "group": (_groups(entry), _groups(charge)),
+        "question": (repr(entry.question), repr(charge.question)),
+    }
+    if costs and (entry.epsilon not in costs or entry.delta != charge.delta):
+        paid, now = (str(Spending(each.epsilon, each.delta)) for each in (entry, charge))
+        pairs["cost"] = (paid, now)
+    found = [f"its {what} ({_cut(then)} before, {_cut(now)} now)" for what, (then, now) in pairs.items() if then != now]
+    if not found:
+        found = ["something that the ledger keeps no word of, such as where the data are or an option,"]
+    return ParameterError(
+        f"request {charge.request!r} was already used for a different request: {' and '.join(found)} "
+        f"{'differs' if len(found) == 1 else 'differ'}. Use a new request id"
+    )
+
+
+def _groups(given: Entry | Charge) -> str:
+    return f"{', '.join(given.groups)} of {given.partition}" if given.partition else "everybody"
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"

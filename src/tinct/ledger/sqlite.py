@@ -1,7 +1,7 @@
 """A ledger in one SQLite file: write-ahead log, every commit on the disk before it counts.
 
 Each transaction has a connection of its own, so a ledger can be used from threads and after a fork. Only those who can
-write the file can read it and its log, where an answer may be left that could not be stored (``private_files``).
+write the file can read it and its log, where an answer may be left that could not be stored.
 """
 
 from __future__ import annotations
@@ -16,13 +16,14 @@ from typing import TYPE_CHECKING, Any
 
 from tinct._files import sync_folder
 from tinct.errors import FileError
-from tinct.ledger import private_files, stored_rows
+from tinct.ledger import stored_rows
 from tinct.ledger.store import SCHEMA, NoLedger, NotCommitted, Row
 from tinct.ledger.stored_rows import TABLES
 from tinct.ledger.upgrade import FIRST, FIRST_TABLES, upgrade
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
+
 
 APPLICATION = 0x74696E63  # "tinc" in the file's header says whose file it is
 _READ, _WRITE = "BEGIN", "BEGIN IMMEDIATE"
@@ -127,7 +128,7 @@ class SqliteStore:
     def _transaction(self, mode: str, begin: str, *, found: bool = False) -> Iterator[SqliteSession]:
         self._require_file(may_be_absent=found)
         if found:
-            private_files.make(self._path)
+            _make_private(self._path)
         with self.translated():
             connection = self._connect(mode)
         with closing(connection):
@@ -268,8 +269,8 @@ class SqliteStore:
                 raise FileError("the folder cannot hold SQLite's write-ahead log: use a local disk", path=self.name)
 
     def _close_to_readers(self, connection: sqlite3.Connection) -> None:
-        private_files.close_to_readers(self._path)
-        if private_files.has_open_log(self._path):
+        _close_to_readers(self._path)
+        if _has_open_log(self._path):
             # who has opened the old log can read on in it, however it is closed now: it is replaced
             for mode in ("delete", "wal"):
                 self._use_journal(connection, mode)
@@ -277,8 +278,8 @@ class SqliteStore:
 
     def _require_private(self) -> None:
         """Refuse to write where others can read: before anything is charged, and before an answer is stored."""
-        private_files.close_to_readers(self._path)
-        if problem := private_files.whats_open(self._path):
+        _close_to_readers(self._path)
+        if problem := _whats_open(self._path):
             raise FileError(problem, path=self.name)
 
     def _reason(self, name: str) -> str:
@@ -307,3 +308,73 @@ def _roll_back(connection: sqlite3.Connection) -> None:
         if connection.total_changes:
             connection.execute("PRAGMA busy_timeout = 0")
             connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+
+
+# who can read the files: nobody who cannot write them
+#
+# An answer is drawn before it is stored. If storing it fails half way, SQLite's write-ahead log may hold an answer that
+# was never shown, and the same request draws another. Whoever could read the log would see several draws for one charge
+# (docs/security/attacks.md). Whoever can write the files could replace them by an older copy, and so is trusted anyway.
+
+
+_ALONE = 0o600
+_GROUP = 0o060
+_LOGS = ("-wal", "-shm")
+_HAS_MODES = os.name == "posix"  # elsewhere, the folder's access list decides
+
+
+def _make_private(path: str) -> None:
+    """Make an empty file for its owner alone, whatever the umask, unless there is one; SQLite says why it cannot be."""
+    with suppress(OSError):
+        try:  # not opened: to close it would end the locks that other threads of this process may have on it by then
+            os.mknod(path, stat.S_IFREG | _ALONE)
+        except (AttributeError, PermissionError):  # not on this system
+            os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, _ALONE))
+        os.chmod(path, _ALONE)
+
+
+def _close_to_readers(path: str) -> None:
+    """Take the file from those who can read it and not write it, if we may."""
+    if _HAS_MODES and _is_open(state := os.stat(path)):
+        with suppress(OSError):  # not ours: see _whats_open
+            os.chmod(path, _ALONE | _shared(state))
+
+
+def _has_open_log(path: str) -> bool:
+    """Whether those who cannot write the file can read its log, or could when the log was made."""
+    return bool(_open_logs(os.path.realpath(path))) if _HAS_MODES else False
+
+
+def _whats_open(path: str) -> str:
+    """What is wrong with the files, and what would be right; empty if only those who can write them can read them."""
+    if not _HAS_MODES:
+        return ""
+    if _is_open(os.stat(path)):
+        return "others can read this file, and it is not ours to change: its owner can, with chmod 600"
+    if logs := _open_logs(os.path.realpath(path)):
+        return (
+            f"others can read its log {os.path.basename(logs[0])}: keep the ledger to one account (chmod 600), or have "
+            "its folder hand on the group of the ledger (chmod g+s)"
+        )
+    return ""
+
+
+def _open_logs(path: str) -> list[str]:
+    """The logs that others can read. SQLite gives a log the mode of the file, but not always its group."""
+    file, found = os.stat(path), []
+    for log in (f"{path}{ending}" for ending in _LOGS):
+        with suppress(FileNotFoundError):
+            state = os.stat(log)
+            same = _shared(file) if state.st_gid == file.st_gid else 0
+            if stat.S_IMODE(state.st_mode) & ~(_ALONE | same):
+                found.append(log)
+    return found
+
+
+def _is_open(state: os.stat_result) -> bool:
+    return bool(stat.S_IMODE(state.st_mode) & ~(_ALONE | _shared(state)))
+
+
+def _shared(state: os.stat_result) -> int:
+    """The rights of a group that can read and write: its members run the ledger together."""
+    return _GROUP if state.st_mode & _GROUP == _GROUP else 0

@@ -9,14 +9,18 @@ from typing import TYPE_CHECKING
 
 from tinct.ledger import stored_rows
 from tinct.ledger.composition import rule_of
+from tinct.ledger.costs import cost_epsilon
 from tinct.ledger.store import Damaged
 from tinct.ledger.stored_rows import NOBODY
 from tinct.numbers.bounds import rounded_up
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
     from tinct.ledger.composition import Vector
     from tinct.ledger.contents import Charge, Entry, Scope
     from tinct.ledger.store import Session
+
 
 _LONG = 10**400  # a sum with a longer denominator is rounded up, so that it stays quick to add to
 
@@ -106,3 +110,28 @@ def recompute(session: Session) -> int:
         if not rule_of(scope).fits(Usage.read(session, scope).used):
             raise Damaged(f"the ledger is damaged: scope {scope.name!r} has spent more than its budget")
     return len(found)
+
+
+def spent_by_class(entries: Iterable[Entry], budgets: Mapping[str, int]) -> dict[str, Fraction]:
+    """The ε that people of each declared class have spent, by the plain sum over the entries of a scope.
+
+    One ε for everybody is at most the smallest (``Protection``), so everybody spends it. An answer that costs more kept
+    to each person's own ε. Either way a person spends the smaller of their own and the cost.
+    """
+    everybody: dict[str, Fraction] = {}
+    listed = list(entries)
+    for name in budgets:
+        own = cost_epsilon(name)
+        groups: dict[tuple[str, str], Fraction] = defaultdict(Fraction)
+        total = Fraction(0)
+        for entry in listed:
+            cost = min(own, entry.epsilon)
+            if entry.partition is None:
+                total += cost
+            for group in entry.groups:
+                groups[entry.partition or "", group] += cost
+        worst: dict[str, Fraction] = defaultdict(Fraction)
+        for (partition, _), cost in groups.items():
+            worst[partition] = max(worst[partition], cost)
+        everybody[name] = total + sum(worst.values())
+    return everybody

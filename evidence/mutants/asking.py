@@ -19,19 +19,23 @@ entry = completed(book, charge, lambda: drawn)
 """
 _PLAN = """\
 asked.require_numbers()
-with _opened(data) as source:
+with _opened(data, described) as source:
     check_columns(asked, source, owner)
     ready = prepare(...)
-    refused = ...
-    return replace(ready.plan, refused=refused)
+    if book is None:
+        return ready.plan
+    ready = in_part(...)
+    return replace(...)
 """
 _COUNTING_PLAN = """\
-with _opened(data) as source:
+with _opened(data, described) as source:
     check_columns(asked, source, owner)
     asked = asked.in_numbers(source)
     ready = prepare(...)
-    refused = ...
-    return replace(ready.plan, refused=refused)
+    if book is None:
+        return ready.plan
+    ready = in_part(...)
+    return replace(...)
 """
 
 MUTANTS = (
@@ -45,7 +49,7 @@ MUTANTS = (
     Mutant(
         "declared groups are taken as they are",
         "Groups.of",
-        "group_names(groups)",
+        "group_names(groups, by)",
         "tuple(groups)",
         ("test_before_the_charge.py::test_spark_too_refuses_names_of_groups_before_the_charge",),
     ),

@@ -31,7 +31,7 @@ _FIRST_LINE = """\
 Schema(
     [
         Column(str(key), f"c{at}", CELL)
-        for at, key in enumerate(__import__("json").loads(path.open("rb").readline() or "{}"))
+        for at, key in enumerate(__import__("json").loads(files.path.open("rb").readline() or "{}"))
     ]
 )
 """
@@ -89,7 +89,7 @@ MUTANTS = (
     ),
     Mutant(
         "the first of the JSON lines decides which columns there are",
-        "open_json_lines",
+        "open_json",
         "OpenSchema()",
         _FIRST_LINE,
         _told_apart("jsonl"),

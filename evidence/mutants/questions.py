@@ -37,12 +37,12 @@ MUTANTS = (
     ),
     Mutant(
         "distances are rounded away from the boundary",
-        "Line.position",
+        "Line._reached",
         "self._score(true, false) // self.step",
         "-(-self._score(true, false) // self.step)",
         _ADD,
     ),
-    Mutant("nobody at all is forgotten", "Line.position", "min(found, true + false - 1)", "found", _ADD),
+    Mutant("nobody at all is forgotten", "Line._reached", "min(found, true + false - 1)", "found", _ADD),
     Mutant(
         "counts of groups wrap around",
         "Line.positions",

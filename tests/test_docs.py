@@ -14,6 +14,7 @@ import subprocess
 import sys
 from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import dataclass
+from functools import cache
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -209,6 +210,7 @@ def test_the_names_of_the_architecture_page_are_all_there_and_all_exist() -> Non
 # the claims
 
 
+@cache
 def known_tests() -> set[tuple[str, str]]:
     """Every test function with its file, from the syntax trees."""
     files = [*(ROOT / "tests").glob("test_*.py")]

@@ -667,6 +667,29 @@ def test_every_figure_is_drawn_on_its_page(name: str, dark: bool) -> None:
     require_on_page(figure)
 
 
+@pytest.mark.parametrize("name", [name for name in FIGURES if name != "rainbow"])  # which has two panels
+def test_every_figure_can_be_drawn_into_axes(name: str) -> None:
+    """The axes are returned, the rest of their figure is left alone, and curves are those of a figure of its own."""
+    whole = Figure(figsize=(9, 4), layout="constrained")
+    left, right = whole.subplots(1, 2)
+    screen = whole.canvas
+    assert FIGURES[name](ax=left) is left
+    assert whole.canvas is screen
+    assert whole.get_layout_engine() is not None
+    assert len(whole.axes) == 2
+    assert not right.has_data()
+    alone = FIGURES[name]()
+    assert [line.get_xydata().tolist() for line in left.lines] == [
+        line.get_xydata().tolist() for line in alone.axes[0].lines
+    ]
+    require_on_page(whole)
+
+
+def test_what_are_no_axes_is_refused() -> None:
+    with pytest.raises(ParameterError, match="ax must be the axes of a Matplotlib figure"):
+        plots.mechanism(SMALL["row"], ax="left")
+
+
 @pytest.mark.parametrize("name", ["mechanism", "rainbow", "accuracy"])
 def test_every_figure_has_the_headline_it_is_given(name: str) -> None:
     assert any(text.startswith("A word of my own") for text in texts(FIGURES[name](title="A word of my own")))

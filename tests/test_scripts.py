@@ -10,7 +10,8 @@ import sys
 import pandas as pd
 import pytest
 
-from tinct import Ledger
+from tinct import FileError, Ledger, ask
+from tinct.asking import plan
 
 QUESTION = "majority(a)"
 
@@ -88,3 +89,21 @@ def test_the_environment_can_name_the_ledger(folder):
     tinct("ask", "d.csv", QUESTION, "-e", "0.5", TINCT_LEDGER="one.db")
     tinct("ask", "d.csv", QUESTION, "-e", "0.25", "--ledger", "two.db", TINCT_LEDGER="one.db")
     assert [str(Ledger(name).spent()) for name in ("one.db", "two.db")] == ["ε = 0.5", "ε = 0.25"]
+
+
+def test_in_python_the_environment_can_name_the_ledger_too(folder, monkeypatch):
+    """None does not mean that nothing is charged: whoever hands it on has not said. Empty is as good as not set."""
+    rows = pd.DataFrame({"a": ["yes"] * 300})
+    Ledger("one.db", epsilon=1)
+    Ledger("two.db", epsilon=1)
+    monkeypatch.setenv("TINCT_LEDGER", "one.db")
+    assert ask(rows, QUESTION, "0.25").left == "ε = 0.75"
+    assert ask(rows, QUESTION, "0.25", ledger=None, request="again").left == "ε = 0.5"
+    assert ask(rows, QUESTION, "0.25", ledger="two.db").left == "ε = 0.75"
+    assert plan(rows, QUESTION, epsilon="0.75").refused
+    assert str(Ledger("one.db").spent()) == "ε = 0.5"
+    monkeypatch.setenv("TINCT_LEDGER", "")
+    assert ask(rows, QUESTION, "0.25").left is None
+    monkeypatch.setenv("TINCT_LEDGER", "missing.db")
+    with pytest.raises(FileError, match=r"missing\.db"):
+        ask(rows, QUESTION, "0.25")

@@ -18,9 +18,8 @@ from tinct.asking.cautions import NO_LEDGER, cautions
 from tinct.asking.described import described_as
 from tinct.asking.designs import CertainDesign, Design, design
 from tinct.asking.request import Grouped, Personal, Request, Single, read_request
-from tinct.asking.with_ledger import charged, in_part, refusal, room_for
+from tinct.asking.with_ledger import book_of, charged, in_part, refusal, room_for
 from tinct.errors import ParameterError
-from tinct.ledger import Ledger
 from tinct.numbers.amounts import fraction_text
 from tinct.privacy.neighbors import Neighbors
 from tinct.questions import persons
@@ -35,7 +34,7 @@ if TYPE_CHECKING:
     from tinct._files.loading import FilePath
     from tinct.asking.designs import Progress
     from tinct.asking.personal_budgets import BudgetsLike
-    from tinct.ledger import Protection
+    from tinct.ledger import Ledger, Protection
     from tinct.numbers.amounts import AmountLike, NumberLike
     from tinct.privacy.neighbors import NeighborsLike
     from tinct.questions import Predicate, Question
@@ -100,7 +99,8 @@ def ask(
         by: A column of groups, or several: one answer for each group. ε is spent once, since a person counts in one
             group, or in ``groups_per_person``.
         unit: The column that identifies people, if one person can have several rows.
-        ledger: A Ledger, a path or a postgresql:// address; the answer is charged before a row is read.
+        ledger: A Ledger, a path or a postgresql:// address; the answer is charged before a row is read. If it is left
+            out or None, the environment variable TINCT_LEDGER names it; if there is none either, nothing is charged.
         neighbors: ``"add-remove"`` (adding or removing one person) or ``"replace"`` (changing the rows of one person;
             the number of people is public).
         people: That public number. If it is left out and there is no ledger, the people are counted.
@@ -196,10 +196,8 @@ def plan(
 
 def _owner(ledger: Ledger | FilePath | None, scope: str) -> tuple[Ledger | None, Protection | None]:
     """The ledger, and what the owner of the data declared there."""
-    if ledger is None:
-        return None, None
-    book = ledger if isinstance(ledger, Ledger) else Ledger(ledger)
-    return book, book.protects(scope)
+    book = book_of(ledger)
+    return book, None if book is None else book.protects(scope)
 
 
 def _opened(data: DataLike, described: Description | None) -> AbstractContextManager[Source]:

@@ -3,23 +3,37 @@
 from __future__ import annotations
 
 import json
+import os
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from tinct.asking.answers import Answer
 from tinct.errors import BudgetExceeded, NotAnswered, ParameterError
+from tinct.ledger import Ledger
 from tinct.ledger.book import not_answered
 from tinct.ledger.contents import Spending, checksum, groups_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
+    from tinct._files.loading import FilePath
     from tinct.asking._ask import Ready
     from tinct.asking.request import Request
-    from tinct.ledger import Entry, Ledger
+    from tinct.ledger import Entry
 
-
+VARIABLE = "TINCT_LEDGER"
 _DISJOINT = "only the groups that are named are charged: their owner declared that nobody is in two groups of {!r}"
+
+
+def book_of(ledger: Ledger | FilePath | None) -> Ledger | None:
+    """The ledger that is charged: the one that is given, else the one that the environment names.
+
+    So None means that the caller did not say, and not that nobody counts: a program that hands its own ``ledger=None``
+    on must not lose a charge that whoever set the variable relies on.
+    """
+    if ledger is None:
+        ledger = os.environ.get(VARIABLE) or None
+    return ledger if ledger is None or isinstance(ledger, Ledger) else Ledger(ledger)
 
 
 def in_part(asked: Request, ready: Ready, book: Ledger, scope: str) -> Ready:

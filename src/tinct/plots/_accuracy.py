@@ -22,6 +22,7 @@ def accuracy(
     title: str | None = None,
     dark: bool = False,
     path: FilePath | None = None,
+    ax: Any = None,
 ) -> Any:
     """Draw the least probability of a right answer against the margin, for tinct and what it is compared with.
 
@@ -31,9 +32,10 @@ def accuracy(
         title: A headline instead of the usual one.
         dark: Whether to draw on a dark background.
         path: Write the figure there (.png, .svg or .pdf).
+        ax: Draw into these axes of a Matplotlib figure, with a legend, instead of on a figure of its own.
 
     Returns:
-        The Matplotlib figure.
+        The Matplotlib figure, which a notebook shows; or ``ax`` if it was given.
     """
     from tinct.asking.accuracy import Accuracy  # imported here: asking brings sources and the ledger along
     from tinct.asking.answers import Answer, Plan
@@ -45,7 +47,7 @@ def accuracy(
     if not table.margins or not table.right:
         raise ParameterError("the table of accuracies is empty: there is nothing to draw")
     margins = np.array(table.margins, np.float64)
-    with drawing(dark=dark, path=path) as canvas:
+    with drawing(dark=dark, path=path, ax=ax) as canvas:
         others = [name for name in canvas.theme.hues if name != "blue"]
         for number, (name, values) in reversed(list(enumerate(table.right.items()))):
             color = canvas.theme.hues["blue" if number == 0 else others[(number - 1) % len(others)]]
@@ -59,4 +61,4 @@ def accuracy(
         canvas.axis_names(f"margin: {style.clean(table.margin, 90)}", "probability of a right answer, at least")
         note = f"{plan.question}: ε = {plan.epsilon}, δ = {plan.delta}" if plan is not None else ""
         canvas.headline(title or "How often the answer is right", style.clean(note, 90))
-    return canvas.figure
+    return canvas.drawn

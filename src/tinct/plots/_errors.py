@@ -54,6 +54,7 @@ def errors(
     title: str | None = None,
     dark: bool = False,
     path: FilePath | None = None,
+    ax: Any = None,
 ) -> Any:
     """Draw the probability of a wrong answer against the distance to the boundary, on a logarithmic scale.
 
@@ -66,9 +67,10 @@ def errors(
         title: A headline instead of the usual one.
         dark: Whether to draw on a dark background.
         path: Write the figure there (.png, .svg or .pdf).
+        ax: Draw into these axes of a Matplotlib figure, with a legend, instead of on a figure of its own.
 
     Returns:
-        The Matplotlib figure.
+        The Matplotlib figure, which a notebook shows; or ``ax`` if it was given.
     """
     if not isinstance(mechanism, Mechanism):
         raise ParameterError(f"a Mechanism is needed, got {mechanism!r:.80}")
@@ -78,13 +80,13 @@ def errors(
     note = style.privacy_text(mechanism.privacy)
     if others and compare is True and not isinstance(mechanism.privacy, Privacy):
         note += "; the others at the smallest"
-    with drawing(dark=dark, path=path) as canvas:
+    with drawing(dark=dark, path=path, ax=ax) as canvas:
         draw_errors(canvas, ours, others, truth=truth)
         canvas.headline(
             title or ("How often the answer is right" if truth else "How often the answer is wrong"),
             note,
         )
-    return canvas.figure
+    return canvas.drawn
 
 
 def draw_errors(canvas: Canvas, ours: list[ErrorCurve], others: list[ErrorCurve], *, truth: bool, at: int = 0) -> None:

@@ -26,6 +26,7 @@ def frontier(
     title: str | None = None,
     dark: bool = False,
     path: FilePath | None = None,
+    ax: Any = None,
 ) -> Any:
     """Draw the pairs of truths that privacy allows on the two boundaries, with the balanced and the best pair.
 
@@ -34,13 +35,14 @@ def frontier(
         title: A headline instead of the usual one.
         dark: Whether to draw on a dark background.
         path: Write the figure there (.png, .svg or .pdf).
+        ax: Draw into these axes of a Matplotlib figure, with a legend, instead of on a figure of its own.
 
     Returns:
-        The Matplotlib figure.
+        The Matplotlib figure, which a notebook shows; or ``ax`` if it was given.
     """
     several = _checked(curves)
     first, second = several[0].graph.outputs
-    with drawing(dark=dark, path=path, size=_SIZE) as canvas:
+    with drawing(dark=dark, path=path, ax=ax, size=_SIZE) as canvas:
         for number, curve in enumerate(several):
             _draw(canvas, curve, canvas.theme.hue(number), alone=len(several) == 1)
         axes = canvas.axes[0]
@@ -53,7 +55,7 @@ def frontier(
         )
         note = style.privacy_text(several[0].privacy) if len(several) == 1 else "one curve for each budget"
         canvas.headline(title or "What the two boundaries can have at once", note)
-    return canvas.figure
+    return canvas.drawn
 
 
 def _checked(curves: object) -> list[Frontier]:

@@ -45,6 +45,7 @@ def graph(
     title: str | None = None,
     dark: bool = False,
     path: FilePath | None = None,
+    ax: Any = None,
 ) -> Any:
     """Draw a mechanism on its graph, or a graph without a mechanism.
 
@@ -61,9 +62,10 @@ def graph(
         title: A headline instead of the usual one.
         dark: Whether to draw on a dark background.
         path: Write the figure there (.png, .svg or .pdf).
+        ax: Draw into these axes of a Matplotlib figure, with a legend, instead of on a figure of its own.
 
     Returns:
-        The Matplotlib figure.
+        The Matplotlib figure, which a notebook shows; or ``ax`` if it was given.
     """
     mechanism = drawn if isinstance(drawn, Mechanism) else None
     dataset_graph = drawn.graph if isinstance(drawn, Mechanism) else drawn
@@ -73,11 +75,11 @@ def graph(
     if not isinstance(names, bool | Mapping):
         raise ParameterError(f"names must be True, False or a mapping from vertices to text, got {names!r:.80}")
     points, shape = layout(dataset_graph, positions)
-    with drawing(dark=dark, path=path, size=_size(points, shape)) as canvas:
+    with drawing(dark=dark, path=path, ax=ax, size=_size(points, shape)) as canvas:
         network = Network(dataset_graph, mechanism, points, shape == "row", names, values)
         draw_network(canvas, network)
         canvas.headline(*_words(dataset_graph, mechanism, title))
-    return canvas.figure
+    return canvas.drawn
 
 
 def _words(dataset_graph: DatasetGraph, mechanism: Mechanism | None, title: str | None) -> tuple[str, str]:

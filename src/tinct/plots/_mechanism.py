@@ -28,6 +28,7 @@ def mechanism(
     title: str | None = None,
     dark: bool = False,
     path: FilePath | None = None,
+    ax: Any = None,
 ) -> Any:
     """Draw a mechanism: every vertex a pie of its distribution, or the error against the distance to the boundary.
 
@@ -39,17 +40,18 @@ def mechanism(
         title: A headline instead of the usual one.
         dark: Whether to draw on a dark background.
         path: Write the figure there (.png, .svg or .pdf).
+        ax: Draw into these axes of a Matplotlib figure, with a legend, instead of on a figure of its own.
 
     Returns:
-        The Matplotlib figure.
+        The Matplotlib figure, which a notebook shows; or ``ax`` if it was given.
     """
     if not isinstance(mechanism, Mechanism):
         raise ParameterError(f"a Mechanism is needed, got {mechanism!r:.80}")
     if kind not in _KINDS:
         raise ParameterError(f"kind must be one of {', '.join(_KINDS)}, got {kind!r:.80}")
     if kind == "graph" or (kind == "auto" and suits_pies(mechanism)):
-        return graph(mechanism, title=title, dark=dark, path=path)
-    return errors(mechanism, compare=compare, title=title, dark=dark, path=path)
+        return graph(mechanism, title=title, dark=dark, path=path, ax=ax)
+    return errors(mechanism, compare=compare, title=title, dark=dark, path=path, ax=ax)
 
 
 def suits_pies(mechanism: Mechanism) -> bool:

@@ -34,6 +34,7 @@ def profile(
     title: str | None = None,
     dark: bool = False,
     path: FilePath | None = None,
+    ax: Any = None,
 ) -> Any:
     """Draw the least δ for which a mechanism is (ε, δ)-private, for every ε.
 
@@ -45,9 +46,10 @@ def profile(
         title: A headline instead of the usual one.
         dark: Whether to draw on a dark background.
         path: Write the figure there (.png, .svg or .pdf).
+        ax: Draw into these axes of a Matplotlib figure, with a legend, instead of on a figure of its own.
 
     Returns:
-        The Matplotlib figure.
+        The Matplotlib figure, which a notebook shows; or ``ax`` if it was given.
     """
     if not isinstance(compare, Mapping | None):
         raise ParameterError(f"compare must be a mapping of mechanisms, got {compare!r:.80}")
@@ -59,7 +61,7 @@ def profile(
         raise ParameterError(f"log must be True or False, got {log!r:.80}")
     verdicts = {name: verify(given, given.graph, Privacy(0)) for name, given in several.items()}
     grid = _grid(verdicts.values(), mechanism.privacy) if epsilons is None else _checked(epsilons)
-    with drawing(dark=dark, path=path) as canvas:
+    with drawing(dark=dark, path=path, ax=ax) as canvas:
         for number, (name, verdict) in enumerate(verdicts.items()):
             _draw(canvas, grid, verdict.profile(grid), style.clean(name, 40), canvas.theme.hue(number), log)
         if isinstance(mechanism.privacy, Privacy) and grid[0] <= mechanism.privacy.epsilon <= grid[-1]:
@@ -75,7 +77,7 @@ def profile(
         canvas.axis_names("ε", "least δ")
         note = f"designed for {style.privacy_text(mechanism.privacy)}" if mechanism.privacy is not None else ""
         canvas.headline(title or "How private the mechanism is", note)
-    return canvas.figure
+    return canvas.drawn
 
 
 def _checked(epsilons: ArrayLike) -> Floats:

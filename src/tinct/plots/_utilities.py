@@ -26,6 +26,7 @@ def utilities(
     title: str | None = None,
     dark: bool = False,
     path: FilePath | None = None,
+    ax: Any = None,
 ) -> Any:
     """Draw every local mechanism's utility against ε.
 
@@ -35,18 +36,19 @@ def utilities(
         title: A headline instead of the usual one.
         dark: Whether to draw on a dark background.
         path: Write the figure there (.png, .svg or .pdf).
+        ax: Draw into these axes of a Matplotlib figure, with a legend, instead of on a figure of its own.
 
     Returns:
-        The Matplotlib figure.
+        The Matplotlib figure, which a notebook shows; or ``ax`` if it was given.
     """
     lines = _checked(comparisons)
     if not isinstance(share, bool):
         raise ParameterError(f"share must be True or False, got {share!r:.80}")
     names = list(lines[0].values)
-    with drawing(dark=dark, path=path) as canvas:
+    with drawing(dark=dark, path=path, ax=ax) as canvas:
         draw_utilities(canvas, lines, names, share=share)
         canvas.headline(title or ("Share of the optimum" if share else "What is left after randomising"))
-    return canvas.figure
+    return canvas.drawn
 
 
 def draw_utilities(
@@ -74,6 +76,7 @@ def regimes(
     title: str | None = None,
     dark: bool = False,
     path: FilePath | None = None,
+    ax: Any = None,
 ) -> Any:
     """Draw which cells are optimal at which ε.
 
@@ -85,9 +88,10 @@ def regimes(
         title: A headline instead of the usual one.
         dark: Whether to draw on a dark background.
         path: Write the figure there (.png, .svg or .pdf).
+        ax: Draw into these axes of a Matplotlib figure, with a legend, instead of on a figure of its own.
 
     Returns:
-        The Matplotlib figure.
+        The Matplotlib figure, which a notebook shows; or ``ax`` if it was given.
     """
     from tinct.local import Regimes
 
@@ -95,7 +99,7 @@ def regimes(
         raise ParameterError(f"what local.regimes returns is needed, got {found!r:.80}")
     end = _end(found, highest)
     symbols = likelihood_order(found)
-    with drawing(dark=dark, path=path) as canvas:
+    with drawing(dark=dark, path=path, ax=ax) as canvas:
         for regime in found.regimes:
             if regime.start < end:
                 _draw_regime(canvas, regime, symbols, end, found.regimes[0].start)
@@ -111,7 +115,7 @@ def regimes(
             title or "Which symbols share an answer",
             f"optimal cells for {style.clean(found.utility)}; blue is likelier under P1, orange under P0",
         )
-    return canvas.figure
+    return canvas.drawn
 
 
 def likelihood_order(found: Regimes) -> list[Any]:

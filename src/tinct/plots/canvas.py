@@ -37,23 +37,40 @@ class Canvas:
         panels: tuple[int, int],
         size: tuple[float, float],
         ratios: dict[str, Any],
+        ax: Any = None,
     ) -> None:
-        from matplotlib.figure import Figure
         from matplotlib.layout_engine import ConstrainedLayoutEngine
 
+        from tinct.plots.shown_figure import ShownFigure
+
         self.theme = colors
-        margins = ConstrainedLayoutEngine(w_pad=0.1, h_pad=0.09, wspace=0.04, hspace=0.06)
-        self.figure = Figure(figsize=size, layout=margins)
-        grid = self.figure.add_gridspec(*panels, **ratios)
-        places = [(row, column) for row in range(panels[0]) for column in range(panels[1])]
-        self.axes: list[Any] = [self.figure.add_subplot(grid[place]) for place in places]
-        for axes in self.axes:
-            axes.tick_params(length=3)
         self._labels: list[tuple[Any, Any]] = []
         self._steps: list[Callable[[Any], None]] = []
+        self._given = ax
+        if ax is not None:  # a part of a figure that is not ours to lay out
+            self.figure, self.axes = ax.figure.figure, [ax]
+            return
+        margins = ConstrainedLayoutEngine(w_pad=0.1, h_pad=0.09, wspace=0.04, hspace=0.06)
+        self.figure = ShownFigure(figsize=size, layout=margins)
+        grid = self.figure.add_gridspec(*panels, **ratios)
+        places = [(row, column) for row in range(panels[0]) for column in range(panels[1])]
+        self.axes = [self.figure.add_subplot(grid[place]) for place in places]
+        for axes in self.axes:
+            axes.tick_params(length=3)
+
+    @property
+    def drawn(self) -> Any:
+        """What a function of ``plots`` returns: the figure, or the axes that it was given.
+
+        A notebook shows a figure of pyplot by itself at the end of a cell; returned as well, it would be shown twice.
+        """
+        return self.figure if self._given is None else self._given
 
     def headline(self, text: str, note: str = "") -> None:
-        """The title, and a quieter line below it."""
+        """The title, and a quieter line below it; axes that were given have the title alone."""
+        if self._given is not None:
+            self._given.set_title(text, loc="left", fontsize=10.5, color=self.theme.text)
+            return
         # the layout knows one title only: an empty line in it keeps the place of the note
         title = self.figure.suptitle(
             f"{text}\n " if note else text,
@@ -103,7 +120,9 @@ class Canvas:
         shown = thinned(len(x))
         (line,) = self.axes[at].plot(np.asarray(x)[shown], np.asarray(y)[shown], color=color, **options)
         line.set_gid(name)
-        if name and len(shown):
+        if self._given is not None:  # a legend: beside these axes there may be others, or the edge of the page
+            line.set_label(name or "_")
+        elif name and len(shown):
             self.name_end(x[shown[-1]], y[shown[-1]], name, color, at=at, side=side)
         return line
 
@@ -159,13 +178,18 @@ class Canvas:
         from matplotlib.backends.backend_agg import FigureCanvasAgg
 
         self.figure.draw_without_rendering()
+        if self._given is not None and any(self._given.get_legend_handles_labels()):
+            self._given.legend(frameon=False, fontsize=_LABEL_SIZE, labelcolor=self.theme.text)
+        screen = self.figure.canvas  # making another one takes its place
         renderer = FigureCanvasAgg(self.figure).get_renderer()  # type: ignore[no-untyped-call] # Matplotlib's own gap
+        self.figure.set_canvas(screen)
         for axes in self.axes:
             self._separate(axes, [note for owner, note in self._labels if owner is axes], renderer)
         for step in self._steps:
             step(renderer)
         self.figure.draw_without_rendering()
-        self.figure.set_layout_engine("none")
+        if self._given is None:
+            self.figure.set_layout_engine("none")
 
     def _separate(self, axes: Any, notes: list[Any], renderer: Any) -> None:
         """Move labels up and down until none covers another, and none reaches down to the numbers of the axis."""
@@ -223,9 +247,10 @@ def drawing(
     path: FilePath | None,
     panels: tuple[int, int] = (1, 1),
     size: tuple[float, float] | None = None,
+    ax: Any = None,
     **ratios: Any,
 ) -> Iterator[Canvas]:
-    """A canvas, laid out at the end of the block and then saved if there is a path.
+    """A canvas, laid out at the end of the block and then saved if there is a path; or axes of somebody's own.
 
     Panels may have ``width_ratios`` and ``height_ratios``.
     """
@@ -233,12 +258,20 @@ def drawing(
     if path is not None:
         require_target(path)
     require_matplotlib()
+    _require_axes(ax)
     with style.rules(colors):
-        canvas = Canvas(colors, panels, size or (style.PANEL if panels == (1, 1) else style.WIDE), ratios)
+        canvas = Canvas(colors, panels, size or (style.PANEL if panels == (1, 1) else style.WIDE), ratios, ax)
         yield canvas
         canvas.finish()
     if path is not None:
         save(canvas.figure, path)
+
+
+def _require_axes(ax: object) -> None:
+    from matplotlib.axes import Axes
+
+    if ax is not None and not isinstance(ax, Axes):
+        raise ParameterError.of("ax", "the axes of a Matplotlib figure", ax)
 
 
 def require_matplotlib() -> None:

@@ -179,11 +179,16 @@ class Private:
         for setting in (
             "force_mbedtls_unsafe=true",  # without an extension, it encrypts only if told so; see docs/decisions/0014
             "temp_file_encryption=true",
-            "enable_progress_bar=false",
+            *self._without_progress_bar(),
             "enable_external_access=false",
             "lock_configuration=true",
         ):
             self.connection.execute(f"SET {setting}")
+
+    def _without_progress_bar(self) -> tuple[str, ...]:
+        """The setting, if it is not off already: without ipywidgets, in a notebook, DuckDB refuses to set it."""
+        shown = self.connection.execute("SELECT current_setting('enable_progress_bar')").fetchone()
+        return () if shown == (False,) else ("enable_progress_bar=false",)
 
     @contextmanager
     def reading(self, scan: str) -> Iterator[tuple[Callable[[str], Any], str]]:

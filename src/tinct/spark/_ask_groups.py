@@ -14,10 +14,9 @@ import numpy as np
 from tinct.asking._ask import Ready, check_columns, plan_of
 from tinct.asking.designs import design
 from tinct.asking.request import Grouped, read_request
-from tinct.asking.with_ledger import completed, granted, in_part, json_size, left_in
+from tinct.asking.with_ledger import book_of, completed, granted, in_part, json_size, left_in
 from tinct.errors import FileError, Parameter, ParameterError, TinctError
 from tinct.exact.sampler import token
-from tinct.ledger import Ledger
 from tinct.questions.counts import GroupCounts
 from tinct.sources.spark_engine import guarded
 from tinct.sources.spark_frames import SparkSource, open_frame
@@ -30,7 +29,7 @@ if TYPE_CHECKING:
     from tinct.asking.answers import Plan
     from tinct.asking.designs import GroupDesign
     from tinct.asking.groups import Groups
-    from tinct.ledger import Entry
+    from tinct.ledger import Entry, Ledger
     from tinct.numbers.amounts import AmountLike, NumberLike
     from tinct.questions import Question
     from tinct.questions.predicates import Predicate
@@ -91,11 +90,11 @@ def ask_groups(
     """
     if not isinstance(by, str):
         raise ParameterError.of("by", "the column of groups")
-    if ledger is None and request is not None:
+    book = book_of(ledger)
+    if book is None and request is not None:
         raise ParameterError(
             Parameter("request"), " needs a ledger: only a ledger remembers answers", parameter="request"
         )
-    book = ledger if ledger is None or isinstance(ledger, Ledger) else Ledger(ledger)
     owner = None if book is None else book.protects(scope)
     asked = read_request(
         question, epsilon, delta, by, unit, where=where, groups=groups, select=select, lean=lean, owner=owner

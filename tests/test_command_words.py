@@ -18,7 +18,7 @@ from pyarrow import parquet
 
 from tinct import Ledger, ParameterError, Protection, ask, exact, graphs, local
 from tinct.cli import main
-from tinct.cli.vertex_option import vertex_from
+from tinct.cli.shared_options import vertex_from
 from tinct.errors import Way
 from tinct.graphs.labels import Names, Words
 from tinct.local.answers_and_reports import place_in, read_answers

@@ -22,7 +22,7 @@ import tinct
 from tinct import exact, graphs, local
 from tinct.asking import needed_epsilon, plan
 from tinct.cli import main
-from tinct.cli.option_words import in_options, options_of
+from tinct.cli.main import in_options, options_of
 from tinct.errors import (
     BudgetExceeded,
     FileError,

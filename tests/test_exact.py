@@ -33,8 +33,16 @@ from tinct import (
     graphs,
     rainbow,
 )
-from tinct.exact.grid import GridPair, best_neighbor, rows_by_distance, units
-from tinct.exact.grid_graph import KERNEL_LIMIT, GridGraph, least_units, least_units_by_heap
+from tinct.exact.grid import (
+    KERNEL_LIMIT,
+    GridGraph,
+    GridPair,
+    best_neighbor,
+    least_units,
+    least_units_by_heap,
+    rows_by_distance,
+    units,
+)
 from tinct.exact.repair import repaired, rounded
 from tinct.graphs import EdgeClasses
 from tinct.linear_programs import PrivateTables

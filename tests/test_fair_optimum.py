@@ -31,7 +31,7 @@ from tinct import (
 )
 from tinct._kernels import fair_search
 from tinct.binary import fair_optimum
-from tinct.exact.grid_graph import GridGraph, fair_units, fair_units_by_heap
+from tinct.exact.grid import GridGraph, fair_units, fair_units_by_heap
 from tinct.graphs import Budget
 from tinct.mechanism import claims
 

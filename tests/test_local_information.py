@@ -14,10 +14,15 @@ import pytest
 from oracles import most_information
 from tinct import ParameterError, local
 from tinct.local import information_bounds
-from tinct.local._mutual_information import even_blocks
-from tinct.local.all_patterns import solve_patterns
+from tinct.local._mutual_information import (
+    Classes,
+    best_orbits,
+    even_blocks,
+    sampled_patterns,
+    solve_patterns,
+    written_out,
+)
 from tinct.local.column_programs import Pricer, generate
-from tinct.local.orbit_programs import Classes, best_orbits, sampled_patterns, written_out
 from tinct.local.parameters import LocalBudget
 
 GOLDEN = json.loads((Path(__file__).parent / "golden.json").read_text())["mutual_information"]

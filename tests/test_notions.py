@@ -25,7 +25,7 @@ from tinct import (
     verify,
 )
 from tinct.privacy import FunctionPair, RenyiDP, TabulatedPair, ZeroConcentratedDP
-from tinct.privacy.grid_check import _Check
+from tinct.privacy.suitable_pairs import _Check
 
 PLACES = np.array([1e-12, 1e-5, 0.01, 0.2, 0.5, 0.8, 0.99, 1 - 1e-6])
 DIVERGENCES = [

@@ -49,9 +49,8 @@ from tinct.plots._errors import LEAST_ERROR, curves_of
 from tinct.plots._graph import edge_widths
 from tinct.plots._rainbow import turns
 from tinct.plots._utilities import likelihood_order
-from tinct.plots.canvas import thinned
+from tinct.plots.canvas import place_names, spread, thinned
 from tinct.plots.figure_files import render
-from tinct.plots.label_places import place_names, spread
 from tinct.plots.layouts import hops, positions
 
 GOLDEN = json.loads((Path(__file__).parent / "golden.json").read_text())

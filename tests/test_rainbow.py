@@ -41,7 +41,7 @@ from tinct._kernels import propagation
 from tinct.errors import CostlyRows
 from tinct.graphs import Budget, EdgeClasses
 from tinct.mechanism import claims
-from tinct.rainbow import below_envelope, optimum_of_rows, row_by_region
+from tinct.rainbow import _optimum_exists, below_envelope, row_by_region
 from tinct.rainbow.envelope import envelope
 
 GOLDEN = json.loads((Path(__file__).parent / "golden.json").read_text())
@@ -642,12 +642,11 @@ def test_extend_finds_the_optimum_wherever_programs_find_one(part):
 def test_size_is_said_where_programs_do_not_reach(monkeypatch):
     """Left open, with the reason: a program too large, too many of them, and a privacy that is not linear."""
     star, fixed = _star(np.array([7, 4, 4]) / 15)
-    monkeypatch.setattr(optimum_of_rows, "_LARGEST", 10)
+    monkeypatch.setattr(_optimum_exists, "_SECONDS", (10, 200_000))
     with pytest.raises(NoOptimum, match="not looked into: the linear programs would have 18 inequalities, 10 is the"):
         rainbow.extend(star, Privacy("ln 3/2"), fixed)
     assert rainbow.optimum_exists(star, Privacy("ln 3/2"), fixed)
-    monkeypatch.setattr(optimum_of_rows, "_LARGEST", 18)
-    monkeypatch.setattr(optimum_of_rows, "_TOGETHER", 20)
+    monkeypatch.setattr(_optimum_exists, "_SECONDS", (18, 20))
     with pytest.raises(NoOptimum, match="not looked into: it takes too many linear programs of 18 inequalities each"):
         rainbow.extend(star, Privacy("ln 3/2"), fixed)
     with pytest.raises(NoOptimum, match="not looked into: linear programs need"):

@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 from tinct import Ledger, ask
 from tinct.asking import plan
 from tinct.cli.main import app
-from tinct.cli.screen import measured
+from tinct.cli.printing import measured
 
 QUESTION = "mode(plz, categories=[1010, 1020.5])"
 

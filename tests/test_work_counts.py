@@ -18,7 +18,7 @@ from strategies import COLORS, Case
 from tinct import DatasetGraph, GaussianDP, Privacy, balanced, extend, verify
 from tinct._kernels import fair_search, grid_paths, propagation
 from tinct.binary import _extend, fair_optimum
-from tinct.exact.grid_graph import GridGraph
+from tinct.exact.grid import GridGraph
 from tinct.graphs import EdgeClasses
 
 SIZES = (125, 250, 500, 1000, 2000, 4000)

@@ -9,14 +9,15 @@ from typing import TYPE_CHECKING, Any, overload
 import numpy as np
 
 from tinct._kernels import checks, propagation
-from tinct.binary.keys import from_keys, other_color, to_keys
+from tinct._kernels.propagation import CLASSES, HIGHEST
 from tinct.binary.obstruction import not_extendable
 from tinct.binary.one_row import extend_at, fixed_entries, fixed_row, require_answers
-from tinct.binary.relaxation import relax
 from tinct.errors import NotPrivate, ParameterError
 from tinct.graphs import Budget, DatasetGraph, ImplicitGraph, smallest_hitting_set
+from tinct.graphs.boundary import require_hitting
 from tinct.mechanism import Mechanism, claims, require_table, verify
 from tinct.privacy.differential import TINY
+from tinct.privacy.tradeoffs import probit
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
     Sources = tuple[NDArray[np.int32], NDArray[np.uint8], Floats]  # vertices, colours, keys
+
 
 TOLERANCE = 1e-9  # relative, on keys: fixed values may exceed their bound by this much
 SPREAD = 1024  # how many times the shortest step may go into the longest for rounds to pay, and
@@ -261,3 +263,84 @@ def improve(graph: DatasetGraph, privacy: PrivacyLike, mechanism: Mechanism | Ar
         return Mechanism(graph, np.ones((len(graph), 1)), privacy)
     kept = np.sort(np.array([graph.position(vertex) for vertex in smallest_hitting_set(graph)], np.int32))
     return extend_rows(graph, privacy, Budget(graph, privacy), kept, table[kept])
+
+
+# the extension for any suitable pairs, even a mixture: repeat the one-edge bounds until nothing changes.
+#
+# Slower than the kernels, but it needs nothing of U except its values. Used for f-DP and for graphs on which different
+# notions of privacy meet
+
+
+def relax(graph: DatasetGraph, budget: Budget, chosen: NDArray[np.int32], given: Floats, tolerance: float) -> Floats:
+    """Both columns of the extension's table, from the rows of the fixed vertices."""
+    fixed = np.zeros(len(graph), bool)
+    fixed[chosen] = True
+    require_hitting(graph, fixed)
+    codes, rows = graph.coloring.codes, np.repeat(np.arange(len(graph)), np.diff(graph.indptr))
+    table = np.zeros((len(graph), 2))
+    table[chosen] = given
+    table[~fixed, codes[~fixed]] = 1.0
+    entries = np.flatnonzero(~fixed[rows])  # from a neighbour to a free vertex
+    while len(entries):
+        bounds = one_step(budget, table[graph.indices[entries], codes[rows[entries]]], entries)
+        best = table[np.arange(len(graph)), codes].copy()
+        np.minimum.at(best, rows[entries], bounds)
+        if np.array_equal(best[~fixed], table[~fixed, codes[~fixed]]):
+            break
+        table[~fixed, codes[~fixed]] = best[~fixed]
+        table[~fixed, 1 - codes[~fixed]] = 1.0 - best[~fixed]
+    touching = np.flatnonzero(fixed[rows])
+    color = np.where(fixed[graph.indices[touching]], 0, codes[graph.indices[touching]])
+    bounds = one_step(budget, table[graph.indices[touching], color], touching)
+    excess = table[rows[touching], color] - bounds
+    if len(touching) and excess.max() > tolerance:
+        worst = int(np.argmax(excess))
+        entry = int(touching[worst])
+        raise not_extendable(graph, budget, table, chosen, int(rows[entry]), entry, int(color[worst]))
+    return np.ascontiguousarray(table[:, : len(graph.outputs)])
+
+
+def one_step(budget: Budget, values: Floats, entries: NDArray[np.int64]) -> Floats:
+    """U of every entry applied to its value."""
+    if budget.layout != CLASSES:
+        return np.asarray(budget.pairs[0].upper(values))
+    result = np.empty(len(values))
+    for number, pair in enumerate(budget.pairs):
+        mine = budget.classes[entries] == number
+        result[mine] = pair.upper(values[mine])
+    return result
+
+
+# between probabilities and the keys that the propagation kernels order them by
+
+
+def to_keys(p: Floats, q: Floats, coordinate: str) -> Floats:
+    """Keys of probabilities p whose complements are q."""
+    if coordinate == "probit":
+        return np.exp(probit(p, q))
+    return _quotient(p, q)
+
+
+def _quotient(above: Floats | float, below: Floats) -> Floats:
+    """A quotient that is infinite only where its denominator is 0."""
+    with np.errstate(divide="ignore", over="ignore"):
+        return np.where(below > 0, np.minimum(above / below, HIGHEST), np.inf)
+
+
+def other_color(keys: Floats) -> Floats:
+    """Keys of the complements."""
+    return _quotient(1.0, keys)
+
+
+def from_keys(keys: Floats, coordinate: str) -> tuple[Floats, Floats]:
+    """Probabilities and their complements, each with its own relative precision."""
+    if coordinate == "probit":
+        from scipy.special import ndtr
+
+        with np.errstate(divide="ignore"):
+            position = np.log(keys)
+        return ndtr(position), ndtr(-position)
+    q = 1.0 / (1.0 + keys)
+    with np.errstate(invalid="ignore"):
+        p = np.where(np.isinf(keys), 1.0, keys * q)
+    return p, q

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tinct._kernels import checks, fair_search, propagation
-from tinct.binary.keys import from_keys, to_keys
+from tinct.binary._extend import from_keys, to_keys
 from tinct.binary.obstruction import refusal_along
 from tinct.errors import ParameterError
 

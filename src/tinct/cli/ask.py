@@ -8,9 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from tinct.cli.answer_files import require_target, write_answers
-from tinct.cli.cost_line import cost_line
-from tinct.cli.printing import echo, echo_json
-from tinct.cli.screen import measured, stage
+from tinct.cli.printing import cost_line, echo, echo_json, measured, stage
 from tinct.cli.shared_options import (
     DescriptionOption,
     EngineOption,
@@ -307,7 +305,7 @@ def _write_certificate(path: Path | None, plan: Plan) -> None:
 def _print_plan(plan: Plan, ledger: str | None, scope: str, *, needed: bool) -> None:
     from rich.markup import escape
 
-    from tinct.cli.screen import Screen
+    from tinct.cli.printing import Screen
 
     console = Screen()
     rows = "" if plan.where is None else f", counting only rows with {plan.where}"
@@ -328,7 +326,7 @@ def _print_plan(plan: Plan, ledger: str | None, scope: str, *, needed: bool) -> 
 def _print_answer(answer: Answer, details: bool) -> None:
     from rich.markup import escape
 
-    from tinct.cli.screen import Screen
+    from tinct.cli.printing import Screen
 
     console, plan = Screen(), answer.plan
     console.print(f"[bold]{escape(plan.meaning[:1].upper() + plan.meaning[1:])}[/bold]", end="\n\n")
@@ -371,7 +369,7 @@ def _epsilon_and_delta(plan: Plan) -> str:
 def _print_groups(console: Any, values: dict[str, Any]) -> None:
     from rich.markup import escape
 
-    from tinct.cli.screen import Table
+    from tinct.cli.printing import Table
 
     table = Table(box=None, pad_edge=False, header_style="bold")
     table.add_column("group")
@@ -412,7 +410,7 @@ def _print_details(console: Any, plan: Plan) -> None:
 def _accuracy_table(accuracy: Accuracy) -> Any:
     from rich.markup import escape
 
-    from tinct.cli.screen import Table
+    from tinct.cli.printing import Table
 
     table = Table(box=None, pad_edge=False, padding=(0, 2), header_style="bold")
     table.add_column("m", justify="right")

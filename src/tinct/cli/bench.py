@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from tinct.cli.printing import echo_json
-from tinct.cli.screen import stage
+from tinct.cli.printing import echo_json, stage
 from tinct.cli.shared_options import JsonOption, examples
 
 if TYPE_CHECKING:
@@ -115,7 +114,7 @@ def _shortest(run: Callable[[], Any]) -> float:
 
 
 def _print(rows: list[Measured]) -> None:
-    from tinct.cli.screen import Screen, Table
+    from tinct.cli.printing import Screen, Table
 
     table = Table(box=None, pad_edge=False, header_style="bold")
     for name in ("what", "time", "against", "its time", "ratio"):

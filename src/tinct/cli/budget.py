@@ -407,7 +407,7 @@ def _print_scope(
 ) -> None:
     from rich.markup import escape
 
-    from tinct.cli.screen import Screen
+    from tinct.cli.printing import Screen
     from tinct.ledger.costs import shown
 
     console = Screen(soft_wrap=True)
@@ -455,7 +455,7 @@ def _explained(scope: Scope) -> list[str]:
 def _print_history(entries: list[Entry], total: int) -> None:
     from rich.markup import escape
 
-    from tinct.cli.screen import Screen, Table
+    from tinct.cli.printing import Screen, Table
 
     console = Screen()
     table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 1))

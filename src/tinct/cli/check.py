@@ -50,7 +50,7 @@ def check(
     it from those who may only ask.
     """
     from tinct.asking.reading_check import check_reading
-    from tinct.cli.screen import stage
+    from tinct.cli.printing import stage
 
     with stage("Reading the data"):
         found = check_reading(
@@ -85,7 +85,7 @@ def _fields(found: ReadingCheck) -> dict[str, Any]:
 def _show(found: ReadingCheck) -> None:
     from rich.markup import escape
 
-    from tinct.cli.screen import Screen, Table
+    from tinct.cli.printing import Screen, Table
 
     console = Screen()
     console.print(f"[bold red]{NOTICE}[/bold red]", end="\n\n")

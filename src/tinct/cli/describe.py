@@ -55,7 +55,7 @@ def describe(
         return
     if path.exists():
         raise FileError("there is a description already: change it there, or move it away first", path=path)
-    from tinct.cli.screen import measured
+    from tinct.cli.printing import measured
     from tinct.sources.draft import draft
 
     with measured("Looking at the data"):
@@ -71,7 +71,7 @@ def describe(
 def _show(found: Draft) -> None:
     from rich.markup import escape
 
-    from tinct.cli.screen import Screen, Table
+    from tinct.cli.printing import Screen, Table
 
     console = Screen()
     console.print(f"[bold red]{NOTICE}[/bold red]", end="\n\n")

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from tinct.cli.printing import caught, echo, echo_json
-from tinct.cli.screen import counted, stage
+from tinct.cli.printing import caught, counted, echo, echo_json, stage
 from tinct.cli.shared_options import (
     DeltaOption,
     DisconnectedOption,
@@ -298,7 +297,7 @@ def _design_row(
     boundary: str,
 ) -> Any:
     from tinct import binary, graphs, rainbow
-    from tinct.cli.vertex_option import vertex_from
+    from tinct.cli.shared_options import vertex_from
     from tinct.graphs.formats.graph_files import read_fixed, read_rows
 
     vertex = vertex_from(at, graph.vertices)

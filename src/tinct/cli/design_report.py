@@ -13,7 +13,7 @@ from tinct.cli.shared_options import describe, plural
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from tinct.cli.screen import Table
+    from tinct.cli.printing import Table
     from tinct.errors import CostlyRows
     from tinct.mechanism import Verdict
     from tinct.mechanism.by_distance import ByDistance, DistanceLine
@@ -37,7 +37,7 @@ class Report:
         """Print the table for people, up to ``rows`` distances of each colour or order."""
         from rich.markup import escape
 
-        from tinct.cli.screen import Screen
+        from tinct.cli.printing import Screen
         from tinct.privacy import SuitablePair
 
         mechanism, graph = self.table.mechanism, self.table.mechanism.graph
@@ -133,7 +133,7 @@ def _by_color(lines: list[DistanceLine | None]) -> Table:
     """How often the answer is right and wrong, and the others beside it."""
     from rich.markup import escape
 
-    from tinct.cli.screen import Table
+    from tinct.cli.printing import Table
 
     found = [line for line in lines if line is not None]
     mean = ["wrong, mean"] if any(map(_uneven, found)) else []
@@ -156,7 +156,7 @@ def _by_order(lines: list[DistanceLine | None], outputs: tuple[Any, ...]) -> Tab
     """How often the best answer is not given, and how often each answer is, as bars."""
     from rich.markup import escape
 
-    from tinct.cli.screen import Table
+    from tinct.cli.printing import Table
 
     mean = ", mean" if any(line is not None and _uneven(line) for line in lines) else ""
     table = Table(box=None, pad_edge=False, padding=(0, 1), header_style="bold")

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from tinct.cli import local_reports
-from tinct.cli.printing import echo_json
-from tinct.cli.screen import stage
+from tinct.cli.printing import echo_json, stage
 from tinct.cli.shared_options import (
     Distributions,
     JsonOption,
@@ -263,7 +262,7 @@ def _problem(file: Path | None, p0: str | None, p1: str | None, prior: str | Non
 def _print_mechanism(mechanism: LocalMechanism, written: Path | None) -> None:
     from rich.markup import escape
 
-    from tinct.cli.screen import Screen
+    from tinct.cli.printing import Screen
 
     console = Screen(soft_wrap=True)
     title = mechanism.name.capitalize() if mechanism.value is None else _title(mechanism)
@@ -321,7 +320,7 @@ def _print_cells(console: Any, mechanism: LocalMechanism) -> None:
 def _print_table(console: Any, mechanism: LocalMechanism) -> None:
     from rich.markup import escape
 
-    from tinct.cli.screen import Table
+    from tinct.cli.printing import Table
 
     table = Table(box=None, pad_edge=False, padding=(0, 1), header_style="bold")
     table.add_column("symbol")
@@ -335,7 +334,7 @@ def _print_table(console: Any, mechanism: LocalMechanism) -> None:
 def _print_comparison(lines: list[UtilityComparison], utility: str) -> None:
     from rich.markup import escape
 
-    from tinct.cli.screen import Screen, Table
+    from tinct.cli.printing import Screen, Table
 
     console = Screen()
     console.width = max(console.width, _WIDTH)  # nine columns do not fit into eighty characters
@@ -376,7 +375,7 @@ def _regimes_document(found: Regimes) -> dict[str, Any]:
 def _print_regimes(found: Regimes) -> None:
     from rich.markup import escape
 
-    from tinct.cli.screen import Screen
+    from tinct.cli.printing import Screen
 
     console = Screen(soft_wrap=True)
     last = found.regimes[-1].end

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from tinct.cli.printing import echo, echo_json
-from tinct.cli.screen import counted, stage
+from tinct.cli.printing import counted, echo, echo_json, stage
 from tinct.cli.shared_options import EngineOption, JsonOption, MasterOption, examples, keep_inputs, on_spark, plural
 from tinct.errors import ParameterError
 
@@ -198,7 +197,7 @@ def _document(found: Estimate) -> dict[str, Any]:
 def _print_estimate(found: Estimate, top: int) -> None:
     from rich.markup import escape
 
-    from tinct.cli.screen import Screen, Table
+    from tinct.cli.printing import Screen, Table
 
     console = Screen()
     how = "hold for any number of reports" if found.exact else "rest on the normal approximation"

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import inspect
 import os
+import shlex
 import sys
 import traceback
+from collections.abc import Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -14,14 +17,15 @@ from typer.main import get_command
 
 from tinct import __version__
 from tinct.cli import ask, bench, budget, check, describe, design, local, plot, release, studio, verify
-from tinct.cli.help_paragraphs import flow
-from tinct.cli.option_words import in_options, options_of
 from tinct.cli.printing import echo, echo_json, error_object, printable, sift_warnings
 from tinct.cli.shared_options import examples
-from tinct.errors import TinctError
+from tinct.errors import TinctError, Way, in_words
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
+
+    from tinct.errors import Parameter
+
 
 FAILED = 1
 BAD_INPUT = 2
@@ -67,6 +71,16 @@ class _Commands(TyperGroup):
         return found
 
 
+def _flow(app: typer.Typer) -> None:
+    """Make each paragraph of a help text one line, which the terminal breaks; Typer does so for the first only."""
+    for command in app.registered_commands:
+        text = inspect.getdoc(command.callback) or ""
+        command.help = "\n\n".join(" ".join(part.split("\n")) for part in text.split("\n\n"))
+    for group in app.registered_groups:
+        if group.typer_instance is not None:
+            _flow(group.typer_instance)
+
+
 app = typer.Typer(
     name="tinct",
     cls=_Commands,
@@ -92,7 +106,7 @@ app.command("studio", epilog=studio.EXAMPLES)(studio.studio)
 app.command("bench", epilog=bench.EXAMPLES)(bench.bench)
 app.add_typer(local.app, name="local")
 app.add_typer(budget.app, name="budget")
-flow(app)
+_flow(app)
 
 
 def _show_version(wanted: bool) -> None:
@@ -131,3 +145,51 @@ def run() -> None:
         for line in traceback.format_exc().rstrip("\n").split("\n"):
             echo(f"| {line}", err=True)
         sys.exit(FAILED)
+
+
+# what the library says as one does in Python, in the words of the command that was run
+#
+# Errors carry the parameters they speak of, so nothing here looks into a sentence: ``neighbors='replace'`` becomes
+# ``--neighbors replace`` if the command has that option, and what it has not keeps its name. Where an error names a
+# function, it also says which command does the same (``Way``).
+
+
+_ELSEWHERE = {"n": "people"}  # what questions call n is the number of people
+
+
+def options_of(command: Any, words: Sequence[str]) -> dict[str, str]:
+    """The parameters that the command in these words has options for, and what each is called there."""
+    for word in words:
+        if word not in getattr(command, "commands", {}):
+            break
+        command = command.commands[word]
+    options = {each.name: word for each in command.params for word in each.opts if word.startswith("--")}
+    return options | {name: options[own] for name, own in _ELSEWHERE.items() if own in options}
+
+
+def in_options(error: TinctError, options: Mapping[str, str]) -> str:
+    """The sentence of an error in these options; a bare name in a sentence about a file is a field of the file."""
+
+    def called(parameter: Parameter | Way) -> str:
+        if isinstance(parameter, Way):
+            return parameter.command
+        option = options.get(parameter.name)
+        if option is None or (error.path is not None and parameter.value is ...):
+            return str(parameter)
+        if parameter.value is ... or parameter.value is True:
+            return option
+        return f"{option} {shlex.quote(_spelled(parameter.value))}"
+
+    return in_words(error, called)
+
+
+def _spelled(value: Any) -> str:
+    """A value as options take it."""
+    from tinct.ledger import Planned
+
+    if isinstance(value, Planned):
+        epsilon, delta = value.points[0]
+        return f"{value.times} x {float(epsilon):g}" + (f", {float(delta):g}" if delta else "")
+    if isinstance(value, Mapping):
+        return ",".join(f"{key}={_spelled(each)}" for key, each in value.items())
+    return ",".join(map(_spelled, value)) if isinstance(value, list) else str(value)

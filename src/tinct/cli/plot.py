@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from tinct.cli.printing import echo
-from tinct.cli.screen import stage
+from tinct.cli.printing import echo, stage
 from tinct.cli.shared_options import (
     DeltaOption,
     DisconnectedOption,

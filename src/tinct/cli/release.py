@@ -8,9 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from tinct.cli.cost_line import cost_line
-from tinct.cli.printing import echo, echo_json
-from tinct.cli.screen import counted, stage
+from tinct.cli.printing import cost_line, counted, echo, echo_json, stage
 from tinct.cli.shared_options import (
     JsonOption,
     LedgerOption,
@@ -54,7 +52,7 @@ def release(
     The dataset is secret: neither it nor its row is printed or logged. Other users of the machine can see a dataset
     that is given on the command line while the command runs; --at - avoids that.
     """
-    from tinct.cli.vertex_option import vertex_from
+    from tinct.cli.shared_options import vertex_from
     from tinct.exact import Certified
     from tinct.exact.proof import in_pieces
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -11,12 +12,15 @@ import typer
 
 from tinct.cli.printing import echo
 from tinct.errors import FileError, ParameterError
+from tinct.graphs.labels import from_repr, from_text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     from tinct._files.loading import FilePath
     from tinct.graphs import GraphFile, PrivacyLike
+    from tinct.graphs.labels import Vertex
+
 
 EpsilonOption = Annotated[
     str | None, typer.Option("--epsilon", "-e", help="ε for every edge, such as 0.5 or 'ln 2'.", show_default=False)
@@ -268,3 +272,20 @@ def read_distributions(file: str | Path) -> Distributions:
         for name, column in zip(wanted, values, strict=True):
             distribution(column, name)
     return Distributions(symbols or None, values[0], values[1] if len(values) > 1 else None)
+
+
+# a vertex as ``--at`` takes it: as it stands in files, or as errors print it
+
+
+def vertex_from(text: str, vertices: Sequence[Any]) -> Vertex:
+    """The vertex that a text stands for: 57, north, [0, 1, 1] as in a file, or (0, 1, 1) as Python prints it.
+
+    What is no vertex either way is returned as a file would have it.
+    """
+    found, printed = from_text(text), from_repr(text)
+    if printed is None:
+        return found
+    with suppress(ValueError):  # a text in brackets may itself be the name of a vertex
+        vertices.index(found)
+        return found
+    return printed

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from tinct.cli.printing import echo_json
-from tinct.cli.screen import counted, measured, stage
+from tinct.cli.printing import counted, echo_json, measured, stage
 from tinct.cli.shared_options import (
     DeltaOption,
     DisconnectedOption,
@@ -131,7 +130,7 @@ def _epsilons(text: str | None) -> list[float]:
 def _print_text(verdict: Verdict, privacy: PrivacyLike, profile: dict[float, float], edges: int) -> None:
     from rich.markup import escape
 
-    from tinct.cli.screen import Screen
+    from tinct.cli.printing import Screen
 
     console = Screen(soft_wrap=True)
     answer = "[green]private[/green]" if verdict.private else "[red]not private[/red]"
@@ -194,7 +193,7 @@ def prove(path: Path, as_json: bool) -> bool:
         return True
     from rich.markup import escape
 
-    from tinct.cli.screen import Screen
+    from tinct.cli.printing import Screen
 
     console = Screen(soft_wrap=True)
     console.print(f"[bold green]proved private[/bold green]: {escape(lines[0])}")
@@ -279,7 +278,7 @@ def _print_disproof(path: Path, broken: NotPrivate, as_json: bool) -> None:
     if not as_json:
         from rich.markup import escape
 
-        from tinct.cli.screen import Screen
+        from tinct.cli.printing import Screen
 
         console = Screen(soft_wrap=True)
         console.print(f"[bold red]not private[/bold red]: {escape(str(path))}: the certificate is wrong")

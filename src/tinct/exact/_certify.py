@@ -11,8 +11,16 @@ import numpy as np
 
 from tinct.errors import NotPrivate, Parameter, ParameterError
 from tinct.exact.certified import Certified
-from tinct.exact.grid import DEFAULT_BITS, GridPair, rows_by_distance, units
-from tinct.exact.grid_graph import GridGraph, least_units, nearest_units, terms_of
+from tinct.exact.grid import (
+    DEFAULT_BITS,
+    GridGraph,
+    GridPair,
+    least_units,
+    nearest_units,
+    rows_by_distance,
+    terms_of,
+    units,
+)
 from tinct.exact.proof import BrokenEdge
 from tinct.exact.repair import repaired, rounded
 from tinct.graphs import Budget

@@ -9,8 +9,7 @@ import numpy as np
 from tinct.binary import extend as propose
 from tinct.binary._extend import require_two_colors
 from tinct.errors import NotPrivate, ParameterError
-from tinct.exact.grid import DEFAULT_BITS, units
-from tinct.exact.grid_graph import GridGraph, nearest_units
+from tinct.exact.grid import DEFAULT_BITS, GridGraph, nearest_units, units
 from tinct.numbers.amounts import rational
 
 if TYPE_CHECKING:

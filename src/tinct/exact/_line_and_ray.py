@@ -13,8 +13,7 @@ import numpy as np
 
 from tinct.errors import ParameterError
 from tinct.exact.certified import Certified
-from tinct.exact.grid import DEFAULT_BITS, GridPair, units
-from tinct.exact.grid_graph import terms_of
+from tinct.exact.grid import DEFAULT_BITS, GridPair, terms_of, units
 from tinct.numbers.amounts import rational
 
 if TYPE_CHECKING:

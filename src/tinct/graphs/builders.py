@@ -1,9 +1,10 @@
-"""Graphs that come up again and again: lines, grids, hypercubes, histograms."""
+"""Graphs that come up again and again: lines, grids, hypercubes, histograms; and graphs that are never built."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import dataclass
 from itertools import combinations
 from string import ascii_lowercase
 from typing import TYPE_CHECKING, Any
@@ -17,9 +18,11 @@ from tinct.graphs.dataset import DatasetGraph
 from tinct.graphs.labels import Rows, Words
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from numpy.typing import NDArray
+
+    from tinct.graphs.labels import Vertex
 
 
 Color = Callable[[Any], Any]
@@ -266,3 +269,62 @@ def forms() -> str:
 
 def _form(name: str) -> str:
     return f"{name}:{','.join(SPECS[name][1])}"
+
+
+# a graph that is never built: neighbours are a function, so that 2^200 vertices are no obstacle
+
+
+@dataclass(frozen=True)
+class ImplicitGraph:
+    """A graph given by a neighbour function, for evaluating a mechanism at single vertices.
+
+    The two colours are ``outputs``; its first is the one whose probability ``extend`` is given. For ``rainbow`` there
+    may be more outputs, and the colours are orders of preference, tuples that list all of them.
+    """
+
+    function: Callable[[Any], Iterable[Any]]
+    color: Callable[[Any], Any]
+    outputs: tuple[Any, ...]
+
+    def neighbors(self, vertex: Vertex) -> list[Any]:
+        """The neighbours of a vertex."""
+        found = list(self.function(vertex))
+        if vertex in found:
+            raise ParameterError(f"the neighbour function lists {vertex!r:.80} as its own neighbour")
+        return found
+
+    def code(self, vertex: Vertex) -> int:
+        """0 for the first colour, 1 for the second."""
+        color = self.color(vertex)
+        if len(self.outputs) > 2 or (isinstance(color, tuple) and color not in self.outputs):
+            raise ParameterError(
+                f"two colors are needed, this graph has orders of preference over {self.outputs!r:.80}: "
+                "use tinct.rainbow"
+            )
+        if color not in self.outputs:
+            raise ParameterError(f"the color of {vertex!r:.80} must be one of {self.outputs!r}, got {color!r}")
+        return self.outputs.index(color)
+
+
+GraphLike = DatasetGraph | ImplicitGraph
+
+
+def neighbors(
+    function: Callable[[Any], Iterable[Any]],
+    color: Callable[[Any], Any],
+    outputs: Iterable[Any] = (False, True),
+) -> ImplicitGraph:
+    """A graph given by a neighbour function and a colour function with values in ``outputs``.
+
+    For ``rainbow`` the colour function returns orders of preference, tuples that list all of ``outputs``.
+
+    >>> votes = neighbors(
+    ...     lambda v: [v ^ (1 << person) for person in range(200)], lambda v: v.bit_count() > 100
+    ... )
+    >>> len(votes.neighbors(0))
+    200
+    """
+    answers = tuple(outputs)
+    if len(answers) < 2 or len(set(answers)) != len(answers):
+        raise ParameterError(f"an implicit graph needs at least two different outputs, got {answers!r}")
+    return ImplicitGraph(function, color, answers)

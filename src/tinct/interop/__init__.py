@@ -9,14 +9,13 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from tinct.interop.dominating_pairs import DominatingPair, dominating_pair
-    from tinct.interop.for_dp_accounting import privacy_event, privacy_loss
+    from tinct.interop.for_dp_accounting import DominatingPair, dominating_pair, privacy_event, privacy_loss
     from tinct.interop.for_frames import from_frame, to_frame
     from tinct.interop.for_opendp import measurement, question_measurement
 
 _HOME = {
-    "DominatingPair": "dominating_pairs",
-    "dominating_pair": "dominating_pairs",
+    "DominatingPair": "for_dp_accounting",
+    "dominating_pair": "for_dp_accounting",
     "from_frame": "for_frames",
     "measurement": "for_opendp",
     "privacy_event": "for_dp_accounting",

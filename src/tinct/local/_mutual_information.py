@@ -4,26 +4,41 @@ from __future__ import annotations
 
 import heapq
 import math
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import combinations, islice
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tinct.local.all_patterns import ALL_PATTERNS, solve_patterns
-from tinct.local.column_programs import MAX_BUDGET, Generated, generate
-from tinct.local.information_bounds import cells_information, information_bound, rate, rounded_up
+from tinct.local.column_programs import (
+    MAX_BUDGET,
+    Generated,
+    Weights,
+    best_weights,
+    columns,
+    generate,
+    generated,
+    minimised,
+    patterns,
+    priced_bound,
+    solved_again,
+    used_columns,
+)
+from tinct.local.information_bounds import cells_information, column_worth, information_bound, rate, rounded_up
 from tinct.local.likelihood_order import sums
 from tinct.local.local_mechanism import Certificate, LocalMechanism
 from tinct.local.mechanisms.randomized_response import CellChannel
 from tinct.local.mechanisms.subset_selection import SubsetChannel, best_size
 from tinct.local.mechanisms.written_out_table import TableChannel
-from tinct.local.orbit_programs import MAX_WRITTEN, Classes, best_orbits, written_out
 from tinct.local.parameters import LocalBudget, distribution, named_symbols
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike
+    from numpy.typing import ArrayLike, NDArray
 
     from tinct.local.mechanisms.base import Channel
     from tinct.local.parameters import BudgetLike, Floats, Integers, SymbolsLike
+
 
 MAX_GENERATED = 40  # symbols for which columns are generated; beyond, symbols are merged into blocks first
 _BLOCKS = 32
@@ -171,3 +186,189 @@ def _filled(p: Floats, sizes: Floats) -> Integers:
         blocks[x] = block
         heapq.heapreplace(heap, (level + float(p[x] / sizes[block]), block))
     return np.unique(blocks, return_inverse=True)[1]
+
+
+# up to ten symbols: the program over all patterns, and among the mechanisms that are best, one with few outputs.
+#
+# On the symbols that occur every best mechanism is made of patterns that cost what they are worth
+# (docs/proofs/orbits.md). A solver returns some vertex, with at most one output for each symbol; where several
+# mechanisms are best, fewer may do. Sets of few such patterns are all tried, as long as they are few themselves;
+# beyond, the program is solved again with costs that favour what has much weight already
+
+
+ALL_PATTERNS = 10  # symbols up to which all patterns are written down
+MOST_TRIED = 20_000  # sets of patterns that are tried, a fifth of a second
+_TIE = 1e-11  # relative; patterns whose worth is this close to their price may be used
+_STARTS, _TURNS = 5, 6
+_GOLDEN = 0.6180339887498949  # its multiples are spread evenly between whole numbers
+_WHOLE = 1e-12  # how far from 1 rows may be when a set of patterns is tried
+
+
+def solve_patterns(p: Floats, budget: LocalBudget) -> Generated:
+    """The mechanism with the most mutual information for a positive prior on at most ten symbols."""
+    raised = patterns(len(p))
+    table = columns(raised, budget)
+    worths = column_worth(np.minimum(raised @ p, 1.0), budget)
+    solved = best_weights(worths, table)
+    bound = priced_bound(worths, table, solved.prices)
+    used, weights = solved_again(table, used_columns(solved.weights))
+    tight = np.flatnonzero(worths - table @ solved.prices >= -_TIE * abs(worths).max(initial=0.0))
+    if len(tight) > len(used):
+        fewer, others = solved_again(table, tight[_few(table[tight], len(used))])
+        whole = abs(others @ table[fewer] - 1.0).max() <= _WHOLE
+        if whole and len(fewer) < len(used) and worths[fewer] @ others >= (1.0 - _TIE) * (worths[used] @ weights):
+            used, weights = fewer, others
+    spread = np.zeros(len(worths))
+    spread[used] = weights
+    return generated(p, Weights(spread, solved.prices, solved.value), table, budget, bound)
+
+
+def _few(table: Floats, most: int) -> Integers:
+    """A few of these columns that sum to 1 for every symbol with some positive weights; all if fewer are not found."""
+    tried = 0
+    for count in range(1, most):
+        tried += math.comb(len(table), count)
+        if tried > MOST_TRIED:
+            return _favoured(table)
+        found = _first_that_fits(table, count)
+        if found is not None:
+            return found
+    return np.arange(len(table))
+
+
+def _first_that_fits(table: Floats, count: int) -> Integers | None:
+    """The first set of so many columns that fits."""
+    sets = combinations(range(len(table)), count)
+    while len(batch := np.array(list(islice(sets, 4096)), np.int64)):
+        tried = table[batch].transpose(0, 2, 1)
+        weights = np.linalg.pinv(tried).sum(axis=2)
+        rests = abs((tried @ weights[:, :, None])[:, :, 0] - 1.0).max(axis=1)
+        fits = np.flatnonzero((rests <= _WHOLE) & (weights.min(axis=1) > 0.0))
+        if len(fits):
+            return np.asarray(batch[fits[0]])
+    return None
+
+
+def _favoured(table: Floats) -> Integers:
+    """The fewest columns among those that programs with different costs use; a column's cost falls with its weight."""
+    best = np.arange(len(table))
+    for start in range(_STARTS):
+        # costs that differ and are spread evenly, the same ones every time: nothing here may look like chance
+        costs: Floats = 0.5 + (np.arange(1, len(table) + 1, dtype=np.float64) * (_GOLDEN + start / _STARTS)) % 1.0
+        for _ in range(_TURNS):
+            result, _ = minimised(costs, A_eq=table.T, b_eq=np.ones(table.shape[1]))
+            weights = np.maximum(result.x, 0.0)
+            used = used_columns(weights)
+            if len(used) < len(best):
+                best = used
+            costs = 1.0 / (weights + 1e-3 * weights.max())
+    return best
+
+
+# symbols of equal probability: the program over orbits of patterns, exact for hundreds of symbols in a few classes.
+#
+# A pattern is worth what its probability says, so only the number of symbols that it raises in each class of equal
+# probability counts. The program has a weight for each such orbit and a row for each class (docs/proofs/orbits.md).
+# An orbit may hold astronomically many patterns; systematic sampling, the same offset in every class, needs at most k
+# of them to raise every symbol as often as all of them do
+
+
+MAX_ENTRIES = 4_000_000  # orbits × classes, of which all are priced at once: a second or two
+MAX_WRITTEN = 500  # symbols up to which a mechanism is written out
+_EQUAL = 1e-12  # relative; probabilities this close are one class, and the bound is raised by what that can cost
+_FIRST = 200  # orbits that the program begins with, and that a round adds
+_ROUNDS = 200
+_SURPLUS = 1e-12  # relative; orbits that promise less are left out
+
+
+@dataclass(frozen=True)
+class Classes:
+    """Symbols of equal probability: the class of each, and each class's number of symbols and probability of one."""
+
+    of: Integers
+    sizes: Integers
+    masses: Floats
+
+    @classmethod
+    def parse(cls, p: Floats) -> Classes:
+        """The classes of a positive prior, from the least probability to the largest."""
+        order = np.argsort(p, kind="stable")
+        ranked = p[order]
+        of = np.empty(len(p), np.int64)
+        of[order] = np.cumsum(np.diff(ranked, prepend=ranked[0]) > _EQUAL * ranked)
+        sizes = np.bincount(of)
+        return cls(of, sizes, np.bincount(of, p) / sizes)
+
+    @property
+    def solvable(self) -> bool:
+        """Whether some class has several symbols, and all orbits can be written down."""
+        few = math.prod(size + 1 for size in self.sizes.tolist()) * len(self.sizes) <= MAX_ENTRIES
+        return few and len(self.sizes) < len(self.of)
+
+    def moved(self, p: Floats) -> float:
+        """How far the prior is from its classes, in total variation: 0 or rounding where they are truly equal."""
+        return 0.5 * math.fsum(abs(p - self.masses[self.of]))
+
+
+@dataclass(frozen=True)
+class Orbits:
+    """Orbits of an optimal mechanism (a row each: symbols raised in every class), their weights, and a bound."""
+
+    raised: Integers
+    weights: Floats
+    upper_bound: float
+
+
+def best_orbits(p: Floats, classes: Classes, budget: LocalBudget) -> Orbits:
+    """Solve the program over all orbits for a positive prior; orbits enter the solver's program when they pay."""
+    every = np.indices(tuple((classes.sizes + 1).tolist())).reshape(len(classes.sizes), -1).T[1:]  # not the empty one
+    table = budget.low + budget.span * (every / classes.sizes)
+    worths = column_worth(np.minimum(every @ classes.masses, 1.0), budget)
+    rates = worths / (table @ (classes.sizes * classes.masses))
+    used = np.append(np.argsort(-rates, kind="stable")[:_FIRST], len(every) - 1)  # the last raises all: always a start
+    for _ in range(_ROUNDS):
+        used = np.unique(used)
+        solved = best_weights(worths[used], table[used])
+        surplus = worths - table @ solved.prices
+        best = np.argsort(-surplus, kind="stable")[:_FIRST]
+        new = np.setdiff1d(best[surplus[best] > _SURPLUS * solved.value], used)
+        if not len(new):
+            break
+        used = np.concatenate([used, new])
+    chosen = np.flatnonzero(solved.weights > 1e-12 * solved.weights.max())
+    # information is a minimum of functions linear in the prior, with coefficients up to ε·tanh(ε/2)
+    moving = classes.moved(p) * budget.epsilon * math.tanh(budget.epsilon / 2.0)
+    bound = priced_bound(worths, table, solved.prices) + moving
+    return Orbits(every[used[chosen]], solved.weights[chosen], bound)
+
+
+def sampled_patterns(orbit: Integers, classes: Classes) -> tuple[NDArray[np.bool_], Floats]:
+    """At most k patterns of an orbit, and shares with which they raise the symbols of a class equally often.
+
+    Systematic sampling: lay the n symbols of a class side by side, each as long as its share d/n, and raise those that
+    the points t, t + 1, …, t + d − 1 hit. While t runs from 0 to 1 the patterns change at most n times for each class.
+    """
+    pairs = list(zip(orbit.tolist(), classes.sizes.tolist(), strict=True))
+    turns = sorted({Fraction(j * d % n, n) for d, n in pairs for j in range(n // math.gcd(d, n))})
+    raised = np.zeros((len(turns), len(classes.of)), bool)
+    for number, (d, n) in enumerate(pairs):
+        members = np.flatnonzero(classes.of == number)
+        for row, turn in enumerate(turns if d else ()):
+            points = turn.numerator + np.arange(d) * turn.denominator
+            raised[row, members[points * n // (turn.denominator * d)]] = True
+    return raised, np.diff([*map(float, turns), 1.0])
+
+
+def written_out(p: Floats, classes: Classes, orbits: Orbits, budget: LocalBudget) -> Generated:
+    """An optimal mechanism with patterns of the orbits, at most one output for each symbol up to rounding."""
+    parts = [sampled_patterns(orbit, classes) for orbit in orbits.raised]
+    raised = np.concatenate([patterns for patterns, _ in parts])
+    shares = np.concatenate([weight * lengths for weight, (_, lengths) in zip(orbits.weights, parts, strict=True)])
+    raised, place = np.unique(raised, axis=0, return_inverse=True)
+    table = columns(raised, budget)
+    worths = column_worth(np.minimum(raised @ p, 1.0), budget)
+    plain = Weights(np.bincount(place.ravel(), shares).astype(np.float64), np.zeros(len(p)), 0.0)
+    # a vertex of the program over these patterns has at most one output for each symbol
+    made = [generated(p, solved, table, budget, orbits.upper_bound) for solved in (best_weights(worths, table), plain)]
+    best = max(one.value for one in made)
+    return min((one for one in made if one.value >= best * (1.0 - _AS_GOOD)), key=lambda one: one.matrix.shape[1])

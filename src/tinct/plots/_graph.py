@@ -13,8 +13,7 @@ from tinct.errors import ParameterError, Way
 from tinct.graphs import Budget, DatasetGraph
 from tinct.mechanism import Mechanism
 from tinct.plots import style
-from tinct.plots.canvas import Canvas, drawing
-from tinct.plots.label_places import place_names
+from tinct.plots.canvas import Canvas, drawing, place_names
 from tinct.plots.layouts import positions as layout
 from tinct.privacy import SuitablePair
 

@@ -16,9 +16,9 @@ from tinct.linear_programs import PrivateTables
 from tinct.mechanism import Mechanism, claims
 from tinct.mechanism._verify import directed_edges, excess, verify
 from tinct.privacy import Privacy
-from tinct.rainbow.boundary_graph import boundary_morphism
 from tinct.rainbow.boundary_rows import (
     BoundaryRows,
+    boundary_morphism,
     orders_as_columns,
     prefix_events,
     require_rainbow,

@@ -9,10 +9,13 @@ from typing import TYPE_CHECKING, Any, overload
 import numpy as np
 
 from tinct._kernels.propagation import UNIFORM
-from tinct.errors import NotExtendable, ParameterError
+from tinct.errors import CostlyRows, NotExtendable, NotPrivate, ParameterError
 from tinct.graphs import Budget, DatasetGraph, ImplicitGraph
 from tinct.mechanism import Mechanism, claims
 from tinct.mechanism._verify import verify
+from tinct.privacy import Privacy
+from tinct.rainbow._best import best, best_boundary
+from tinct.rainbow._optimum_exists import optimum_of_rows
 from tinct.rainbow.boundary_rows import (
     BoundaryRows,
     at_distance,
@@ -21,8 +24,6 @@ from tinct.rainbow.boundary_rows import (
     require_rainbow,
     rows_by_vertex,
 )
-from tinct.rainbow.cost_of_orders import costly_rows
-from tinct.rainbow.optimum_of_rows import optimum_of_rows
 from tinct.rainbow.row_by_region import row_at
 
 if TYPE_CHECKING:
@@ -174,3 +175,26 @@ def _require_close(graph: DatasetGraph, privacy: SuitablePair, rows: Floats) -> 
         f"({u!r}, {v!r}); they would need ε = {needed.epsilon:.6g} or δ = {needed.delta:.6g}",
         verdict.witness,
     )
+
+
+# what it costs to give all boundary vertices of an order the same row (docs/theory.md §4.3)
+#
+# Two linear programs say it: the largest mean truth with one row for each order, and without that restriction. Small
+# graphs only, where they take well under a second. Nothing is claimed where none is solved, and what is claimed is
+# shown: both mechanisms were found, and the better one was checked on every edge.
+
+
+COSTLY = 0.05  # of the mean truth
+_LARGEST = 5_000  # inequalities of the larger program
+
+
+def costly_rows(graph: DatasetGraph, privacy: PrivacyLike) -> CostlyRows | None:
+    """A warning if the best answer could have more probability by ``COSTLY``, on average over the vertices."""
+    if len(graph.indices) * len(graph.outputs) > _LARGEST or not isinstance(privacy, Privacy):
+        return None
+    try:
+        by_order, free = best_boundary(graph, privacy), best(graph, privacy)
+    except (ParameterError, NotPrivate):  # a piece without boundary, ε too large, or the solver gave up
+        return None
+    highest = free.value / len(graph)
+    return CostlyRows(by_order.upper_bound, highest) if highest - by_order.upper_bound >= COSTLY else None

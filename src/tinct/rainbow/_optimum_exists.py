@@ -5,18 +5,19 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from tinct.errors import ParameterError
+import numpy as np
+
+from tinct.errors import NoOptimum, NotExtendable, ParameterError
 from tinct.graphs import Budget
 from tinct.mechanism import Mechanism, claims
 from tinct.mechanism._verify import verify
-from tinct.rainbow.below_envelope import Case, Reach, decide
+from tinct.rainbow.below_envelope import UNUSABLE, Case, Reach, decide
 from tinct.rainbow.boundary_rows import require_rainbow, rows_by_vertex
-from tinct.rainbow.envelope import envelope
+from tinct.rainbow.envelope import contradicted, envelope
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    import numpy as np
     from numpy.typing import NDArray
 
     from tinct.graphs import DatasetGraph
@@ -24,8 +25,11 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
+
 ORDERS = ("dominance", "lexicographic")
-_LARGEST, _TOGETHER = 100_000, 10_000_000  # inequalities in one linear program and in all of them: many minutes
+# inequalities in one linear program and in all of them
+_MINUTES = 100_000, 10_000_000
+_SECONDS = 10_000, 200_000
 
 
 class ProgramOptimum(Mechanism):
@@ -94,7 +98,7 @@ def optimum_exists(
     table = envelope(graph, budget, rows)
     if verify(table, graph, privacy).private:  # it dominates all others, so it is lexicographically the largest too
         return Existence(Case.ENVELOPE, Mechanism.trusted(graph, table, privacy, claim=claims.ROWS), order)
-    found = decide(graph, budget, rows, table, order == "lexicographic", Reach(_LARGEST, _TOGETHER))
+    found = decide(graph, budget, rows, table, order == "lexicographic", Reach(*_MINUTES))
     if found.case is None:
         raise ParameterError(f"the envelope is not private, and {found.reason}; use rainbow.best with a utility")
     if found.table is None:
@@ -113,3 +117,40 @@ def checked_optimum(
     if not verify(table, graph, privacy).private:
         return None
     return ProgramOptimum.of(graph, table, privacy, gap, claim)
+
+
+# the optimum from rows at vertices: the envelope where that is private, else what linear programs find below it
+
+
+def optimum_of_rows(graph: DatasetGraph, privacy: PrivacyLike, budget: Budget, rows: Floats) -> Mechanism:
+    """The mechanism that dominates all others with these rows (NaN where free); checked on every edge."""
+    table = envelope(graph, budget, rows)
+    verdict = verify(table, graph, privacy)
+    if verdict.private:
+        return Mechanism.trusted(graph, table, privacy, claim=claims.ROWS)
+    witness = verdict.witness
+    if witness is not None and all(not np.isnan(rows[graph.position(end), 0]) for end in witness.edge):
+        raise NotExtendable(f"no private mechanism: the fixed rows are not close: {witness}", witness)
+    if contradicted(graph, budget, rows, table):
+        raise NotExtendable(f"no private mechanism has these rows: {witness}", witness)
+    found = decide(graph, budget, rows, table, lexicographic=False, reach=Reach(*_SECONDS))
+    if found.case is Case.INFEASIBLE:
+        raise NotExtendable(f"no private mechanism has these rows: {witness}", witness)
+    reason = found.reason
+    if found.table is not None:
+        optimum = checked_optimum(graph, privacy, found.table, found.gap, claims.rows_within(found.gap))
+        if optimum is not None:
+            return optimum
+        reason = UNUSABLE
+    proof = (witness, *(table[graph.position(end)] for end in (witness.edge if witness else ())))
+    if found.case is Case.NONE:
+        raise NoOptimum(
+            f"there are private mechanisms with these rows, but none that dominates all others: {found.clash}. "
+            f"The envelope of all bounds is not private: {witness}. best() maximises a stated utility",
+            proof,
+        )
+    raise NoOptimum(
+        f"the envelope of all bounds is not private: {witness}; {reason}. optimum_exists() looks further, best() "
+        "maximises a stated utility",
+        proof,
+    )

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tinct.errors import ParameterError
+from tinct.graphs import DatasetGraph, Morphism
 from tinct.privacy import Privacy, SuitablePair
 from tinct.privacy.differential import TINY
 from tinct.privacy.suitable_pairs import require_answers
@@ -15,9 +16,8 @@ from tinct.privacy.suitable_pairs import require_answers
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
-    from tinct.graphs import DatasetGraph
-
     Floats = NDArray[np.float64]
+
 
 SUM_TOLERANCE = 1e-9
 
@@ -171,3 +171,33 @@ def require_rainbow(graph: DatasetGraph) -> None:
         raise ParameterError(f"at least two answers are needed, this graph has {graph.outputs!r}")
     if not graph.coloring.has_orders and len(graph.outputs) > 2:
         raise ParameterError("colors must be orders of preference (tuples of all answers) when there are more than two")
+
+
+# the boundary rainbow graph: what is left of a graph if one row is given for each order (docs/theory.md §4.3)
+
+
+def boundary_morphism(graph: DatasetGraph) -> Morphism:
+    """The map from a rainbow graph to its boundary rainbow graph: (order, distance to that order's boundary).
+
+    The target has a line for every order, joined at distance 0 where orders meet (rainbow, Def. 8).
+    """
+    require_rainbow(graph)
+    distance, codes, palette = graph.boundary_distance(), graph.coloring.codes, graph.coloring.palette
+    if (distance < 0).any():
+        raise ParameterError("every piece of the graph needs two different orders, or there is nothing to measure from")
+    depth = [int(distance[codes == code].max(initial=-1)) for code in range(len(palette))]
+    names = [(order, step) for order, deep in zip(palette, depth, strict=True) for step in range(deep + 1)]
+    known = set(names)
+    edges = [((order, step), (order, step + 1)) for order, step in names if (order, step + 1) in known]
+    ends = graph.boundary().ends
+    meeting = {(int(codes[u]), int(codes[v])) for u, v in ends.tolist()}
+    edges += [((palette[a], 0), (palette[b], 0)) for a, b in sorted(meeting)]
+    target = DatasetGraph(edges, {name: name[0] for name in names}, outputs=graph.outputs, disconnected=True)
+    start = np.concatenate([[0], np.cumsum(np.array(depth) + 1)])[:-1]
+    return Morphism(graph, target, start[codes] + distance)
+
+
+def depths(graph: DatasetGraph) -> dict[Any, int]:
+    """How deep the region of every order is: the largest distance to its own boundary, −1 if it has none."""
+    distance, codes = graph.boundary_distance(), graph.coloring.codes
+    return {order: int(distance[codes == code].max(initial=-1)) for code, order in enumerate(graph.coloring.palette)}

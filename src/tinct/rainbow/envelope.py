@@ -8,9 +8,7 @@ import numpy as np
 
 from tinct._kernels import prefixes
 from tinct._kernels.propagation import DENSE
-from tinct.binary._extend import refuse_missed_edge
-from tinct.binary.keys import from_keys, to_keys
-from tinct.binary.relaxation import one_step
+from tinct.binary._extend import from_keys, one_step, refuse_missed_edge, to_keys
 from tinct.errors import ParameterError
 from tinct.mechanism._verify import TOLERANCE
 from tinct.rainbow.boundary_rows import from_prefixes, orders_as_columns

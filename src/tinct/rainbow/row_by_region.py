@@ -18,8 +18,8 @@ from tinct.errors import NotExtendable, ParameterError
 from tinct.graphs import Budget, DatasetGraph, GraphLike, ImplicitGraph
 from tinct.mechanism._verify import verify
 from tinct.privacy import SuitablePair
+from tinct.rainbow._optimum_exists import optimum_of_rows
 from tinct.rainbow.boundary_rows import at_distance, distribution, graph_row
-from tinct.rainbow.optimum_of_rows import optimum_of_rows
 
 if TYPE_CHECKING:
     from collections.abc import Sized

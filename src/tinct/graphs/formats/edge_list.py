@@ -12,8 +12,7 @@ import numpy as np
 
 from tinct._files import read_sheet, write_sheet
 from tinct.errors import FileError, ParameterError
-from tinct.graphs.formats.budget_texts import BudgetColumn, budget_cells
-from tinct.graphs.formats.graph_parts import GraphFile, Parts
+from tinct.graphs.formats.graph_parts import BudgetColumn, GraphFile, Parts, budget_cells
 from tinct.graphs.labels import cells, label_from_cell
 
 if TYPE_CHECKING:

@@ -10,8 +10,7 @@ from tinct._files import reading
 from tinct._files._strict_json import _shown, require_fields, require_list, require_number, require_whole
 from tinct.errors import FileError, ParameterError
 from tinct.graphs.budgets import EdgeClasses, EdgePrivacy
-from tinct.graphs.formats.budget_texts import along_edges, delta_text, epsilon_text, exact_privacy
-from tinct.graphs.formats.graph_parts import GraphFile, Parts
+from tinct.graphs.formats.graph_parts import GraphFile, Parts, along_edges, delta_text, epsilon_text, exact_privacy
 from tinct.graphs.labels import hashable, plain
 from tinct.privacy import GaussianDP, Privacy, SuitablePair
 

@@ -17,8 +17,7 @@ import numpy as np
 
 from tinct._files import number, read_text, reading, strict_json, write_atomically
 from tinct.errors import FileError, ParameterError
-from tinct.graphs.formats.budget_texts import BudgetColumn, budget_cells
-from tinct.graphs.formats.graph_parts import GraphFile, Parts
+from tinct.graphs.formats.graph_parts import BudgetColumn, GraphFile, Parts, budget_cells
 from tinct.graphs.labels import cells, hashable, label_from_cell, plain, to_text
 
 if TYPE_CHECKING:

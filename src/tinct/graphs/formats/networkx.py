@@ -8,8 +8,7 @@ import numpy as np
 
 from tinct.errors import ParameterError
 from tinct.graphs.dataset import DatasetGraph
-from tinct.graphs.formats.budget_texts import BudgetColumn
-from tinct.graphs.formats.graph_parts import GraphFile
+from tinct.graphs.formats.graph_parts import BudgetColumn, GraphFile
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -33,6 +33,7 @@ from tinct import (
     graphs,
     rainbow,
 )
+from tinct.exact._certify import repaired, rounded
 from tinct.exact.grid import (
     KERNEL_LIMIT,
     GridGraph,
@@ -43,7 +44,6 @@ from tinct.exact.grid import (
     rows_by_distance,
     units,
 )
-from tinct.exact.repair import repaired, rounded
 from tinct.graphs import EdgeClasses
 from tinct.linear_programs import PrivateTables
 from tinct.numbers.bounds import BITS, exp_above, exp_below, growth_below

@@ -25,7 +25,6 @@ _LOW = np.uint64(0xFFFFFFFF)
 _BASE = np.uint64(1 << 32)
 _ZERO = np.uint64(0)
 _ONE = np.uint64(1)
-_FULL = np.uint64(0xFFFFFFFFFFFFFFFF)
 
 
 @part

@@ -21,24 +21,26 @@ from tinct.exact.grid import (
     terms_of,
     units,
 )
-from tinct.exact.proof import BrokenEdge
-from tinct.exact.repair import repaired, rounded
+from tinct.exact.proof import BrokenEdge, prove
 from tinct.graphs import Budget
 from tinct.mechanism import Mechanism, verify
 from tinct.numbers.amounts import rational
 from tinct.privacy import Privacy
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable, Sequence
 
     from numpy.typing import ArrayLike, NDArray
 
+    from tinct.exact.proof import Terms
     from tinct.graphs import DatasetGraph
     from tinct.graphs.budgets import PrivacyLike
     from tinct.numbers.amounts import AmountLike, NumberLike
 
     Table = NDArray[np.float64]
     Rows = NDArray[Any] | None
+    Units = list[list[int]]
+
 
 _DIGITS = 12  # of a δ that is found, rounded up: what people read
 _FLOAT_BITS = 48  # a float has 53: a boundary that is balanced to this many is meant to be
@@ -300,3 +302,63 @@ def _refusal(case: GridGraph, table: Table, privacy: PrivacyLike, loss: Fraction
         f"the table is not private, and no private one was found within {float(loss):g} of it: {verdict.witness}",
         verdict.witness,
     )
+
+
+# tables from elsewhere (a linear program's, a baseline's, a user's), rounded to the grid and mended if need be
+#
+# Rounding breaks ratios. Mixing in the uniform row mends them: c more units for every answer give each inequality (R
+# − 1)·c units of room, so a few units make up for rounding, and more for a solver's tolerance. The least sufficient
+# amount is searched for, never assumed: the certificate decides.
+
+
+_FASTER = 4  # how much more is mixed in after each failure
+
+
+def rounded(table: Iterable[Sequence[float]], total: int) -> Units:
+    """Each row in whole units: rounded down, and what is left given to the largest entry, where it weighs least."""
+    return [_rounded_row([Fraction(entry) for entry in row], total) for row in table]
+
+
+def _rounded_row(row: Sequence[Fraction], total: int) -> list[int]:
+    whole = sum(row)
+    units = [int(entry * total / whole) for entry in row]
+    units[max(range(len(row)), key=row.__getitem__)] += total - sum(units)
+    return units
+
+
+def repaired(
+    rows: Units, total: int, edges: Sequence[tuple[int, int, int]], terms: Sequence[Terms], loss: Fraction
+) -> Units:
+    """The rows with the fewest units mixed in that make them private on every edge.
+
+    Raises:
+        NotPrivate: Even ``loss``, the probability that may be moved in a row, is not enough.
+    """
+    least = min((term.growth for term in terms), default=Fraction(2))
+    return mended(rows, total, least, loss, lambda tried: prove(tried, total, edges, terms, range(len(rows))))
+
+
+def mended(rows: Units, total: int, growth: Fraction, loss: Fraction, check: Callable[[Units], Any]) -> Units:
+    """The rows with the fewest units mixed in for which ``check`` does not raise NotPrivate; ``growth`` is R."""
+    width = len(rows[0])
+    limit = int(Fraction(loss) * total) // width
+    # two entries rounded by up to `width` units each, against (R − 1)·c
+    first = ceil((width + 1) * (growth + 1) / (growth - 1)) if growth > 1 else limit
+    mixed = 0
+    while True:
+        tried = [_mixed_row(row, mixed, total) for row in rows] if mixed else rows
+        try:
+            check(tried)
+        except NotPrivate:
+            if mixed >= limit:
+                raise
+        else:
+            return tried
+        mixed = min(limit, mixed * _FASTER if mixed else first)
+
+
+def _mixed_row(row: Sequence[int], mixed: int, total: int) -> list[int]:
+    kept = total - len(row) * mixed
+    units = [kept * entry // total + mixed for entry in row]
+    units[max(range(len(row)), key=row.__getitem__)] += total - sum(units)
+    return units

@@ -11,7 +11,7 @@ from tinct.spark._extend import extend
 from tinct.spark._privatize import privatize
 from tinct.spark._session import session
 from tinct.spark.fixed_point import Round
-from tinct.spark.graph_parquet import read_graph_frames, to_frames, write_graph_frames
+from tinct.spark.graph_frames import read_graph_frames, to_frames, write_graph_frames
 from tinct.spark.mechanism_frame import MechanismFrame
 
 __all__ = [

@@ -18,10 +18,9 @@ from tinct.mechanism import claims
 from tinct.privacy.suitable_pairs import probabilities
 from tinct.sources.spark_engine import guarded
 from tinct.spark import odds
-from tinct.spark.fixed_point import MAX_ROUNDS, materialised, settle
+from tinct.spark.fixed_point import MAX_ROUNDS, materialised, require_reached, settle
 from tinct.spark.graph_frames import budget_columns, directed, read_graph, with_gains
 from tinct.spark.mechanism_frame import MechanismFrame, with_colors
-from tinct.spark.pieces import require_reached
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -10,11 +10,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from tinct.errors import ParameterError
+from tinct.errors import Parameter, ParameterError
 from tinct.sources.spark_engine import guarded
+from tinct.spark import odds
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
 
 MAX_ROUNDS = 10_000
 
@@ -103,3 +105,28 @@ def materialised(frame: Any, what: str) -> Any:
     """
     reliable = frame.sparkSession.sparkContext._jsc.sc().getCheckpointDir().isDefined()
     return guarded(what, lambda: frame.checkpoint(eager=True) if reliable else frame.localCheckpoint(eager=True))
+
+
+# pieces of a graph with one color, where the truth would be told with certainty: found, and refused
+
+
+def require_reached(near: Any, links: Any, what: str, *, max_rounds: int, instead: str = "tinct.extend") -> None:
+    """Refuse vertices that no key reaches along the links.
+
+    Args:
+        near: A materialised frame (vertex, key): 0 where a piece is known to be bounded, infinite elsewhere.
+        links: A frame (source, target) of directed edges.
+        what: What cannot be reached, in words.
+        max_rounds: Give up after so many rounds.
+        instead: What to run if it gives up.
+    """
+    from pyspark.sql import functions as f
+
+    reached, _ = settle(near, links, lambda key: key, max_rounds=max_rounds, instead=instead)
+    alone = guarded("looking for pieces", reached.where(f.col("key") == odds.INFINITE).agg(f.min("vertex")).first)[0]
+    if alone is not None:
+        raise ParameterError(
+            f"{what} can be reached from {alone!r:.80}: its whole piece of the graph has one color, and the "
+            "truth would be told there with probability 1. If no edges are missing, confirm it with ",
+            Parameter("disconnected", True),
+        )

@@ -14,7 +14,7 @@ from tinct.spark._estimate import estimate
 from tinct.spark._extend import extend
 from tinct.spark._privatize import REPORT, privatize
 from tinct.spark._session import session
-from tinct.spark.graph_parquet import read_graph_frames
+from tinct.spark.graph_frames import read_graph_frames
 from tinct.spark.parquet_rows import read_rows
 
 if TYPE_CHECKING:

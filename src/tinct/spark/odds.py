@@ -1,6 +1,6 @@
 """The kernels' arithmetic on odds as column expressions, so that Spark compiles it into the joins around it.
 
-Each function here is the twin of one in ``_kernels`` (``step``, ``_other``, ``odds_table``) or ``binary.keys``,
+Each function here is the twin of one in ``_kernels`` (``step``, ``_other``, ``odds_table``) or ``binary._extend``,
 operation by operation: results agree to the last bit except where e^ε is computed by another library.
 """
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from tinct.errors import NotPrivate, ParameterError
 from tinct.exact import sampler
-from tinct.exact.repair import mended, rounded
+from tinct.exact._certify import mended, rounded
 from tinct.local.local_mechanism import LocalMechanism
 from tinct.local.mechanisms.base import Channel, PlainRandomiser, filled_list, whole_text
 from tinct.local.parameters import TOTAL, LocalBudget, share, whole

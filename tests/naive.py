@@ -344,7 +344,10 @@ def read_cell(text: str | None, use: str, column: Mapping[str, Any] | None = Non
         return str(int(number)) if number == int(number) and abs(number) < 9e18 else repr(number)
     if use == "yes/no" or kind == "yes/no":
         yes, no = ((column or {}).get(name) or usual for name, usual in (("yes", YES), ("no", NO)))
-        truth = {**dict.fromkeys(no, False), **dict.fromkeys(yes, True)}.get(cell.lower())
+        whole = short if (column or {}).get("yes") else str  # of codes, 1.0 is 1
+        truth = {**dict.fromkeys(map(whole, no), False), **dict.fromkeys(map(whole, yes), True)}.get(
+            whole(cell.lower())
+        )
         return truth if use == "yes/no" else None if truth is None else ("yes" if truth else "no")
     if use == "day" or kind == "date":
         moment = read_moment(cell, (column or {}).get("form"))
@@ -381,16 +384,6 @@ def read_number(cell: str, column: Mapping[str, Any] | None, **written: Any) -> 
     if not column.get("least", -math.inf) <= number <= column.get("most", math.inf):
         return None
     return None if column.get("values") and number not in column["values"] else number
-
-
-def read_plain_number(text: str | None) -> float | None:
-    """A cell of a text file that nobody described: what a program would take for a number, so also 1_000."""
-    cell = ("" if text is None else text).strip(" \t\n\v\f\r").removeprefix("+")
-    digits = "[0-9]+(_[0-9]+)*"
-    if not re.fullmatch(rf"-?({digits}([.]({digits})?)?|[.]{digits})([eE][+-]?{digits})?", cell):
-        return None
-    number = float(cell)
-    return None if math.isinf(number) else number
 
 
 def read_moment(cell: str, form: str | None = None) -> str | None:

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import dataclasses
+import datetime as dt
 import json
+import math
 import random
+from decimal import Decimal
 from pathlib import Path
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -20,7 +24,7 @@ from tinct import FileError, Ledger, ParameterError, Protection, sources
 from tinct.cli.main import app
 from tinct.questions import parse
 from tinct.sources import ColumnDescription, Description, Format
-from tinct.sources.draft import draft
+from tinct.sources.draft import DOUBT, draft
 
 pd = pytest.importorskip("pandas")
 
@@ -187,6 +191,7 @@ CELLS = [
     "1.234,5", "1.234", "15.000", "15,000", "1'000", "12.34.5", "1..5", "1.e5", ".e5", "+5", "5.", ".5", "-.5", ".",
     "-",
     "--5", "-0.0", "Infinity", "inf", "0x10", "１２", "1_000", "1__0", "+-5", "\u00a012", "1e0005",
+    "1e5_0", "12\t", "\v12", " 1e5 ", "\u00a01.5\u2003", "1e-5", "1f", "1d",
     "9" * 350, "0" * 500 + "1", "9007199254740993", "31.12.1990",
     "1.2.2000", "01.02.2000", "30.02.1990", "29.02.2000", "29.02.1900", "29.02.1999", "31.12.990", "1990-12-31",
     "1990-12-31T10:00:00Z", "1990-12-31 10:00:00.5", "1990-12-31 10:00", "10:00:00", "2000-02-30", "99-1-1", "ÄÖÜ",
@@ -258,9 +263,7 @@ def require_the_rules(source, cells, column, written):
                 source.check(question)
             except ParameterError:
                 continue  # not what the column is described as, or a value that it has not
-            plain = use == "number" and column is None and not written
-            read = [naive.read_plain_number(cell) if plain else naive.read_cell(cell, use, column, **written)
-                    for cell in cells]  # fmt: skip
+            read = [naive.read_cell(cell, use, column, **written) for cell in cells]
             true = sum(TRUE[text](each) for each in read if each is not None)
             valid = sum(each is not None for each in read)
             counts = source.count(question)
@@ -368,6 +371,18 @@ REAL_LIFE = {
         "majority(vote)",
         (1, 4, 1),
     ),
+    "1.0 and 2.0, described": (
+        "vote\n1.0\n2.0\n2\n2.00\n9.0\n",
+        Description({"vote": ColumnDescription("yes/no", yes=("1",), no=("2.0",))}),
+        "majority(vote)",
+        (1, 3, 1),
+    ),
+    "no number but to some engine": (
+        "n\n1_000\n+-5\n0x10\n 1e5 \n1e5_0\n12\t\n５\n",
+        None,
+        "threshold(n >= 0, at_least=1)",
+        (1, 0, 6),
+    ),
     "NA is no answer": ("ward\nN\nNA\nn/a\nS\n", None, "threshold(ward != 'N', at_least=1)", (1, 1, 2)),
     "NA is Namibia": (
         "land\nNA\nZA\n\n",
@@ -418,10 +433,61 @@ def test_real_files_are_read_right(tmp_path, name):
     assert counts_of(data, question, description=description) == expected
 
 
+class Rows(sources.RowSource):
+    """Rows of one column with values of Python's own."""
+
+    def __init__(self, cells):
+        super().__init__("own rows", ["x"])
+        self._cells = cells
+
+    def rows(self, columns):
+        """Each with its one cell."""
+        assert columns == ["x"]
+        return ((cell,) for cell in self._cells)
+
+
+EUROPEAN = Format(decimal=",", thousands=".")
+VALUES = {
+    "numbers among text": (
+        [1.234, 1500, np.float32(0.5), np.int64(3), Decimal("1.250"), "1.234", "0,5", math.nan, 1e400, Decimal("sNaN"),
+         pd.NA],
+        ColumnDescription("number"),
+        "threshold(x > 1000, at_least=1)",
+        (2, 5, 4),
+    ),
+    "whole numbers as codes": (
+        [1.0, 2, np.float64(2), Decimal(1), "1.0", "1"],
+        ColumnDescription("category", values=(1, 2)),
+        "mode(x, categories=[1, 2])",
+        (3, 2, 1),  # with a point between thousands, the text 1.0 is no number
+    ),
+    "truth": (
+        [True, np.False_, "ja", "Nein", None, 1],
+        ColumnDescription("yes/no", yes=("ja",), no=("nein",)),
+        "majority(x)",
+        (2, 2, 2),
+    ),
+    "days": (
+        [dt.date(2024, 1, 2), dt.datetime(2024, 1, 1, 23), np.datetime64("2023-12-31"), pd.Timestamp("2023-01-01"),
+         dt.datetime(2024, 1, 1, 1, tzinfo=dt.timezone(dt.timedelta(hours=2))), "31.12.2022", pd.NaT,
+         dt.date(999, 1, 1), dt.time(1)],
+        ColumnDescription("date", form="%d.%m.%Y"),
+        "threshold(x < 2024-01-01, at_least=1)",
+        (5, 2, 2),
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", VALUES)
+@pytest.mark.parametrize("make", [Rows, lambda cells: pd.DataFrame({"x": pd.Series(cells, dtype=object)})])
+def test_values_of_their_own_type_are_read_as_what_they_are(make, name):
+    """In rows of one's own and in columns of objects, however texts beside them are written."""
+    cells, column, question, expected = VALUES[name]
+    assert counts_of(make(cells), question, description=Description({"x": column}, EUROPEAN)) == expected
+
+
 def test_typed_moments_compare_as_moments(tmp_path):
     """A day is its first moment, in columns of days and of moments; a mark is told among them too."""
-    import datetime as dt
-
     table = pa.table(
         {
             "day": pa.array([dt.date(1990, 12, 31), dt.date(9999, 12, 31), None], pa.date32()),
@@ -592,6 +658,48 @@ def test_a_column_of_another_style_is_named(tmp_path):
     assert "numbers with the decimal mark ','" in found.findings[2].sentence
 
 
+LETTERS = [
+    ("N", "S", "category"),  # north and south
+    ("D", "N", "category"),  # day and night
+    ("T", "N", "category"),
+    ("y", "N", "yes/no"),
+    ("t", "F", "yes/no"),
+    ("J", "n", "yes/no"),
+    ("Sí", "n", "yes/no"),
+    ("1", "0", "yes/no"),
+    ("1.0", "2.0", "number"),
+]
+
+
+@pytest.mark.parametrize(("one", "other", "kind"), LETTERS)
+def test_letters_for_anything_are_no_yes_and_no(tmp_path, one, other, kind):
+    """A letter is yes or no only where it is hardly anything else; the owner is told what else it may be."""
+    data = tmp_path / "x.csv"
+    data.write_text("a\n" + f"{one}\n{other}\n" * 20, encoding="utf-8")
+    (found,) = draft(data).findings
+    assert found.kind.kind == kind
+    assert ("may mean yes and no" in found.sentence) == (kind != "yes/no")
+
+
+def test_how_many_is_no_yes_and_no(tmp_path):
+    """Nearly all families have no child or one: the others are no misspellings."""
+    data = tmp_path / "x.csv"
+    data.write_text("children,says\n" + "0,yes\n1,no\n" * 50 + "2,maybe\n", encoding="utf-8")
+    assert [each.kind.kind for each in draft(data).findings] == ["number", "yes/no"]
+
+
+def test_a_range_is_that_of_the_numbers_as_they_are_written(tmp_path):
+    """The owner accepts a range: what it leaves out would be missing."""
+    data = tmp_path / "x.csv"
+    data.write_text("id;cost\n" + "".join(f"p{at};{at}.500,5\n" for at in range(1, 60)), encoding="utf-8")
+    accepted = draft(data).accepting(["cost"])
+    assert (accepted.columns["cost"].least, accepted.columns["cost"].most) == (1500.5, 59500.5)
+    counts = counts_of(
+        data, "threshold(cost > 0, at_least=1)", description=dataclasses.replace(accepted, confirmed=True)
+    )
+    assert counts == (59, 0, 0)
+
+
 def test_confirming_changes_one_line_and_keeps_the_rest(survey):
     """Comments stay; then the description is found and used."""
     tinct_command("describe", survey, "--person", "id", "--accept", "stimme")
@@ -617,6 +725,13 @@ def test_a_check_warns_first_and_draws_nothing(survey, tmp_path):
     )
     assert "no cell of bezirk is '9'" in " ".join(said.split())
     assert "'1'" not in said
+    assert "the file is not UTF-8" in tinct_command("check", survey, "threshold(ort == 'Ö1', at_least=1)", status=1)
+    points = tmp_path / "points.csv"
+    points.write_text("a,b\n15.000,0.125\n900,1.5\n1.250,2.125\n")
+    said = tinct_command("check", points, "median(a, above=1000)", status=1)
+    assert "if the point stands between thousands" in " ".join(said.split())
+    assert "Nothing looks wrong" in tinct_command("check", points, "median(b, above=1)")
+    assert [DOUBT in each.sentence for each in draft(points).findings] == [True, False]
     codes = tmp_path / "codes.csv"
     codes.write_text("a\n1\n2\n2\nNA\n")
     assert "yes=1, no=2" in tinct_command("check", codes, "majority(a)", status=1)

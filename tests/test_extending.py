@@ -38,7 +38,8 @@ from tinct.questions import Categories, Condition, Counts, YesNo, parse_predicat
 from tinct.questions.own_questions import _Search
 from tinct.questions.questions import Majority, Threshold
 from tinct.sources import RowSource
-from tinct.sources.data_frames import text_of_cell
+from tinct.sources.columns import CELL, Column
+from tinct.sources.typed_cells import object_text
 
 # notions of privacy
 
@@ -612,7 +613,7 @@ class Encoded(str):
 def test_an_interruption_in_a_cell_has_no_text():
     """It passes, without what it says."""
     with pytest.raises(KeyboardInterrupt) as caught:
-        text_of_cell(Unprintable(KeyboardInterrupt("17")))
+        object_text(Column("x", "c0", CELL))(Unprintable(KeyboardInterrupt("17")))
     assert (caught.value.args, caught.value.__context__) == ((), None)
 
 

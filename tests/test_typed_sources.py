@@ -318,6 +318,7 @@ def _pandas_kinds():
         b"\xff",
         10**400,
         Decimal("NaN"),
+        Decimal("sNaN"),
         dt.date(1, 1, 1),
         [1],
         {},

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -11,7 +12,11 @@ from tinct.questions.counts import Categories
 from tinct.questions.predicates import DAY, LABEL, NUMBER, TEXT, YES_NO, compared, literal_text, uses
 from tinct.sources import open as open_source
 from tinct.sources.cell_rules import label_of
-from tinct.sources.inspection import CellsRead, cells_read, per_person
+from tinct.sources.data_files import TEXT as TEXT_FILES
+from tinct.sources.data_files import located
+from tinct.sources.draft import DOUBT
+from tinct.sources.inspection import CellsRead, cells_read, is_utf8, per_person, thousands_in_doubt
+from tinct.sources.postgres_tables import is_address
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -69,7 +74,13 @@ def check_reading(
         among = () if asked.unit is None or by is None else tuple(per_person(source, asked.unit, by))
         literals = _literals(asked.question, asked.where)
         declared = getattr(getattr(asked, "groups", None), "declared", None)
-        warnings = [warning for each in cells for warning in _about(each)]
+        warnings = _about_bytes(data, described)
+        warnings += [warning for each in cells for warning in _about(each)]
+        warnings += [
+            f"{each.column}: {DOUBT}"
+            for each in cells
+            if each.use == NUMBER and thousands_in_doubt(source, each.column)
+        ]
         warnings += _unmatched(source, literals, declared, by)
     if described is not None and described.rows_per_person is not None and rows:
         more = sum(many for k, many in rows if k > described.rows_per_person)
@@ -80,9 +91,19 @@ def check_reading(
     if several:
         warnings.append(
             f"{several:,} people have rows in more than {kept} of the groups of {by}: of each person, only the first "
-            f"{kept} in the order of their text count"
+            f"{kept} in the order of their text count; groups_per_person lets them count in more"
         )
     return ReadingCheck(tuple(warnings), cells, rows, among)
+
+
+def _about_bytes(data: DataLike, described: Description | None) -> list[str]:
+    """Whether a text file is not what it is taken for: then cells are missing that look blank from here."""
+    if not isinstance(data, str | os.PathLike) or (described is not None and described.format.encoding is not None):
+        return []
+    files = None if is_address(str(data)) else located(data)
+    if files is None or files.kind not in TEXT_FILES or all(map(is_utf8, files.paths)):
+        return []
+    return ["the file is not UTF-8: each cell with other bytes is missing; say what it is written in, such as cp1252"]
 
 
 def _literals(question: Question, where: Predicate | None) -> list[tuple[str, str, str]]:

@@ -38,5 +38,5 @@ def open_stream(stream: Any) -> Source:
         return tables[0]
 
     kinds = list(reader.schema.types)
-    loads = [lambda at=at: whole().column(at) for at in range(len(kinds))]
+    loads = [lambda _, at=at: whole().column(at) for at in range(len(kinds))]
     return source_of_columns(_NAME, names_of(reader.schema.names), kinds, loads)

@@ -6,26 +6,28 @@ the second can look at a value several times; Spark follows the same rules in ``
 
 from __future__ import annotations
 
+import math
 import re
 from typing import TYPE_CHECKING
 
 from tinct.questions.predicates import DAY, LABEL, NUMBER, TEXT, YES_NO
 from tinct.sources import description
 from tinct.sources.columns import BOOLEAN, DECIMAL, FLOAT, MOMENT, PERSON, moment_text
-from tinct.sources.description import MISSING
-from tinct.sources.sql_dialects import CLOCK, DATE, DUCKDB, DuckDB, text_literal
+from tinct.sources.description import MISSING, Format
+from tinct.sources.sql_dialects import BLANKS, CLOCK, DATE, DUCKDB, DuckDB, text_literal
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from tinct.sources.columns import Column
-    from tinct.sources.description import Format
 
 
 YES_WORDS = ("yes", "y", "true", "t", "1", "1.0")
 NO_WORDS = ("no", "n", "false", "f", "0", "0.0")
+PLAIN = Format()
 MAX_DIGITS = 400  # characters of a number; with more it is missing
-WHOLE_LABEL = "-?[0-9]+[.]0+"  # a whole number with a fraction of zeros: the label is the number
+WHOLE_CODE = "-?[0-9]+"
+WHOLE_LABEL = f"{WHOLE_CODE}[.]0+"  # a whole number with a fraction of zeros: the label is the number
 
 
 def first_reading(column: Column, use: str, sql: DuckDB = DUCKDB) -> str:
@@ -85,6 +87,11 @@ def words_of(column: Column) -> tuple[tuple[str, ...], tuple[str, ...]]:
     return (described.yes, described.no) if described is not None and described.yes else (YES_WORDS, NO_WORDS)
 
 
+def has_codes(words: Iterable[str]) -> bool:
+    """Whether some words for yes and no are whole numbers, which a cell may hold with a fraction of zeros."""
+    return any(re.fullmatch(WHOLE_CODE, word) for word in words)
+
+
 def label_of(written: str) -> str:
     """The label that a text is: 1.0 and 1 are the same.
 
@@ -113,15 +120,23 @@ def label_parts(written: str) -> list[str]:
     return [re.sub(r"\\(.)", r"\1", part).strip() for part in parts]
 
 
-def numbers_among(words: Iterable[str]) -> list[float]:
+def numbers_among(words: Iterable[str], written: Format = PLAIN) -> list[float]:
     """The words that are numbers, as which a typed column would hold them."""
-    found = []
-    for word in words:
-        try:
-            found.append(float(word))
-        except ValueError:
-            continue
-    return [each for each in dict.fromkeys(found) if abs(each) < float("inf")]
+    found = [read_number(word, written) for word in words]
+    return list(dict.fromkeys(number for number in found if number is not None))
+
+
+def read_number(text: str, written: Format = PLAIN) -> float | None:
+    """The number that a text is, by the rule that the engines follow; None if it is none, or none that a double holds.
+
+    >>> read_number(" -3.5 "), read_number("1_000"), read_number("15.000,5", Format(decimal=",", thousands="."))
+    (-3.5, None, 15000.5)
+    """
+    text = text.strip(BLANKS)
+    if len(text) > MAX_DIGITS or not re.fullmatch(number_pattern(written), text):
+        return None
+    number = float(text.replace(written.thousands, "").replace(written.decimal, "."))
+    return number if math.isfinite(number) else None
 
 
 def number_pattern(written: Format) -> str:
@@ -158,8 +173,7 @@ def marked_numbers(column: Column) -> list[float]:
     written = column.format
     if not has_own_marks(written):
         return []
-    fitting = [mark for mark in written.missing if re.fullmatch(number_pattern(written), mark)]
-    return numbers_among(mark.replace(written.thousands, "").replace(written.decimal, ".") for mark in fitting)
+    return numbers_among(written.missing, written)
 
 
 def marked_moments(column: Column) -> tuple[str, ...]:
@@ -170,16 +184,19 @@ def marked_moments(column: Column) -> tuple[str, ...]:
 
 
 def _number(column: Column, sql: DuckDB) -> str:
+    """A number if its text is written like one: what an engine would take for one beyond that is missing."""
     cell, written = column.identifier, column.format
     if not column.is_text:
         return sql.as_number(cell, column.kind)
-    if column.described is None and written.is_plain and not has_own_marks(written):
-        return sql.cell_as_number(cell)
-    text = sql.trimmed(cell)
+    return f"CASE {_number_case(sql.as_text(cell), written, sql)} {_number_case(sql.trimmed(cell), written, sql)} END"
+
+
+def _number_case(text: str, written: Format, sql: DuckDB) -> str:
+    """Most cells have no blanks around them: the quick look comes first."""
     tests = [f"length({text}) <= {MAX_DIGITS}", sql.matches(text, number_pattern(written))]
     plain = f"replace({text}, {text_literal(written.thousands)}, '')" if written.thousands else text
     plain = plain if written.decimal == "." else f"replace({plain}, {text_literal(written.decimal)}, '.')"
-    return f"CASE WHEN {' AND '.join(tests)} THEN {sql.text_as_number(plain)} END"
+    return f"WHEN {' AND '.join(tests)} THEN {sql.text_as_number(plain)}"
 
 
 def _checked_number(column: Column, read: str, sql: DuckDB) -> str:
@@ -216,7 +233,10 @@ def _truth(column: Column, sql: DuckDB) -> str:
         words = [
             f"WHEN {text_literal(word)} THEN {truth}" for truth, each in (("true", yes), ("false", no)) for word in each
         ]
-        read = f"CASE {sql.lower(sql.trimmed(cell))} {' '.join(words)} END"
+        word = sql.lower(sql.trimmed(cell))
+        if column.described is not None and has_codes(column.described.yes + column.described.no):
+            word = _without_zeros(word, sql)
+        read = f"CASE {word} {' '.join(words)} END"
         marks = marked_words(column)
         return f"CASE WHEN {sql.trimmed(cell)} NOT IN ({_listed(marks)}) THEN {read} END" if marks else read
     if column.kind == DECIMAL:  # one with 38 places cannot even be compared with 1
@@ -271,14 +291,19 @@ def _checked_text(column: Column, use: str, read: str, sql: DuckDB) -> str:
     described, tests, marks = column.described, [], marks_of(column)
     label = read
     if use == LABEL and column.is_text:
-        ends = f"right({read}, 1) = '0' AND {sql.matches(read, WHOLE_LABEL)}"  # the quick look first
-        label = f"CASE WHEN {ends} THEN split_part({read}, '.', 1) ELSE {read} END"
+        label = _without_zeros(read, sql)
     if column.is_text and marks:
         same = label if use == LABEL and has_own_marks(column.format) else read  # -9.0 is -9
         tests.append(f"{same} IN ({_listed(dict.fromkeys(map(label_of, marks)) if same != read else marks)})")
     if described is not None and described.values:
         tests.append(f"{read} NOT IN ({_listed(map(str, described.values))})")
     return f"CASE WHEN {' OR '.join(tests)} THEN NULL ELSE {label} END" if tests else label
+
+
+def _without_zeros(text: str, sql: DuckDB) -> str:
+    """A whole number without its fraction of zeros, and all else as it is: ``label_of``."""
+    ends = f"right({text}, 1) = '0' AND {sql.matches(text, WHOLE_LABEL)}"  # the quick look first
+    return f"CASE WHEN {ends} THEN split_part({text}, '.', 1) ELSE {text} END"
 
 
 def _text(column: Column, sql: DuckDB) -> str:

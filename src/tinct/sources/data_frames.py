@@ -17,13 +17,14 @@ from tinct.sources.arrow_arrays import kind_of_arrow, safe, safe_type
 from tinct.sources.columns import CELL, OTHER, Column, Schema
 from tinct.sources.duckdb_engine import Engine, Private, guarded, pyarrow
 from tinct.sources.source import Source
+from tinct.sources.typed_cells import object_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from tinct.sources.duckdb_engine import Way
 
-    Load = Callable[[], Any]
+    Load = Callable[[Column], Any]  # a column as it is described to its cells
 
 _BATCH = 2**17  # rows
 
@@ -56,7 +57,7 @@ def open_polars(frame: Any) -> Source:
         return frame.collect() if lazy else frame
 
     kinds = [_polars_type(series) for series in found.value.get_columns()]
-    loads = [lambda at=at: whole().to_series(at).to_arrow() for at in range(len(kinds))]
+    loads = [lambda _, at=at: whole().to_series(at).to_arrow() for at in range(len(kinds))]
     return source_of_columns(name, names_of(found.value.columns), kinds, loads)
 
 
@@ -65,7 +66,7 @@ def open_arrow(table: Any) -> Source:
     arrow = pyarrow()
     if not isinstance(table, arrow.Table | arrow.RecordBatch):
         raise ParameterError("Arrow data must be a Table or a RecordBatch: read a reader or dataset into a Table first")
-    loads = [partial(table.column, at) for at in range(table.num_columns)]
+    loads = [lambda _, at=at: table.column(at) for at in range(table.num_columns)]
     return source_of_columns("the Arrow table", names_of(table.schema.names), list(table.schema.types), loads)
 
 
@@ -100,12 +101,14 @@ def source_of_columns(
     def ways(used: list[Column]) -> Iterator[Way]:
         chosen = [places[column.identifier] for column in used]
         schema = pyarrow().schema([(f"c{at}", safe_type(kinds[at])) for at in chosen])
-        yield private.streaming(schema, _batches(schema, [loads[at] for at in chosen]))
+        yield private.streaming(
+            schema, _batches(schema, [partial(loads[places[column.identifier]], column) for column in used])
+        )
 
     return Source(Engine(name, ways, private.close), Schema(columns))
 
 
-def _batches(schema: Any, loads: Sequence[Load]) -> Iterator[Any]:
+def _batches(schema: Any, loads: Sequence[Callable[[], Any]]) -> Iterator[Any]:
     """The columns in pieces of some rows each, cleaned piece by piece."""
     arrow = pyarrow()
     columns = [load() for load in loads]
@@ -169,22 +172,22 @@ def _pandas_type(arrow: Any, dtype: Any) -> Any:
     return arrow.from_numpy_dtype(plain) if plain.kind in "biuf" else None
 
 
-def _pandas_array(arrow: Any, series: Any, kind: Any) -> Any:
+def _pandas_array(arrow: Any, series: Any, kind: Any, column: Column) -> Any:
     """A column as an Arrow array of that type, whatever its cells are."""
     dtype, name = series.dtype, type(series.dtype).__name__
     if name == "CategoricalDtype":
         codes = np.asarray(series.cat.codes, np.int64)
         listed = series.cat.categories
         # with their dtype, or pandas would guess one from them
-        words = _pandas_array(arrow, type(series)(listed.array, dtype=listed.dtype), kind)
+        words = _pandas_array(arrow, type(series)(listed.array, dtype=listed.dtype), kind, column)
         words = words.combine_chunks() if isinstance(words, arrow.ChunkedArray) else words
         return safe(words).take(arrow.array(codes, mask=codes < 0))
     if name == "SparseDtype":
-        return _pandas_array(arrow, series.sparse.to_dense(), kind)
+        return _pandas_array(arrow, series.sparse.to_dense(), kind, column)
     if name == "ArrowDtype":
         return series.array.__arrow_array__()
     if name == "StringDtype" or _is_object(dtype):
-        return _texts(arrow, series, kind)
+        return _texts(arrow, series, kind, column)
     if name == "DatetimeTZDtype" or (isinstance(dtype, np.dtype) and dtype.kind == "M"):
         ticks = np.asarray(series.astype("int64"))
         return arrow.array(ticks, mask=ticks == np.iinfo(np.int64).min).view(kind)
@@ -195,32 +198,15 @@ def _pandas_array(arrow: Any, series: Any, kind: Any) -> Any:
     return series.array.__arrow_array__()
 
 
-def _texts(arrow: Any, series: Any, kind: Any) -> Any:
+def _texts(arrow: Any, series: Any, kind: Any, column: Column) -> Any:
     """Each cell as text; missing if it is, or if it has no text."""
     if not _is_object(series.dtype) and getattr(series.dtype, "storage", "") == "pyarrow":
         array = series.array.__arrow_array__()
         chunks = array.chunks if isinstance(array, arrow.ChunkedArray) else [array]
         return arrow.chunked_array([safe(chunk).cast(kind) for chunk in chunks], kind)
-    absent = series.isna().to_numpy()
     if not _is_object(series.dtype):
         try:
-            return arrow.array(series.to_numpy(object), kind, mask=absent)
+            return arrow.array(series.to_numpy(object), kind, mask=series.isna().to_numpy())
         except (arrow.ArrowException, UnicodeError, TypeError):  # a lone surrogate somewhere: cell by cell, then
             pass
-    texts = [None if gone else text_of_cell(value) for value, gone in zip(series, absent, strict=True)]
-    return arrow.array(texts, kind)
-
-
-def text_of_cell(value: Any) -> str | None:
-    """A cell of any kind as plain text; None if it has none."""
-    text: str | None
-    try:
-        text = str.__str__(str(value))  # plain, also if it is of a class derived from str
-        text.encode("utf-8")
-    except KeyboardInterrupt:
-        text = None
-    except BaseException:  # whatever one cell does when it is printed, it is a missing cell and no error
-        return None
-    if text is None:
-        raise KeyboardInterrupt  # out here, so that it has no text and no context
-    return text
+    return arrow.array(list(map(object_text(column), series)), kind)

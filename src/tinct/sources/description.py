@@ -67,6 +67,12 @@ def _words(given: object, name: str, *, least: int) -> tuple[str, ...]:
     return tuple(given)
 
 
+def _folded(word: str) -> str:
+    """A word for yes or no as cells are compared with it: in small letters, and 1.0 is 1."""
+    lower = word.lower()
+    return lower.partition(".")[0] if re.fullmatch(r"-?[0-9]+\.0+", lower, re.ASCII) else lower
+
+
 def _encoding(given: object) -> str | None:
     """The name of an encoding of text as Python calls it; None for UTF-8."""
     try:
@@ -180,8 +186,8 @@ class ColumnDescription:
         if bool(self.yes) != bool(self.no):
             raise ParameterError("a yes/no column names the words for both answers, 'yes' and 'no', or for neither")
         for name in ("yes", "no"):
-            folded = tuple(word.lower() for word in _words(getattr(self, name), name, least=0))
-            object.__setattr__(self, name, _words(folded, name, least=0))
+            folded = map(_folded, _words(getattr(self, name), name, least=0))
+            object.__setattr__(self, name, tuple(dict.fromkeys(folded)))
         both = set(self.yes) & set(self.no)
         if both:
             raise ParameterError(f"{min(both)!r} stands for yes and for no")
@@ -269,7 +275,7 @@ class Description:
         for name, column in self.columns.items():
             marks = self.format.missing if self.format.missing != MISSING else ()
             words, values = {*column.yes, *column.no}, {each for each in column.values if isinstance(each, str)}
-            both = [mark for mark in marks if mark.lower() in words or mark in values]
+            both = [mark for mark in marks if _folded(mark) in words or mark in values]
             if both:
                 raise ParameterError(f"column {name!r:.80}: {min(both)!r} is a value, and stands for a missing one")
 

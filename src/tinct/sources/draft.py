@@ -5,13 +5,12 @@ What was found out about the values is secret. It goes into the description only
 
 from __future__ import annotations
 
-import codecs
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from tinct.errors import ParameterError
 from tinct.sources._open import open as open_source
-from tinct.sources.byte_streams import opened
+from tinct.sources.cell_rules import PLAIN, numbers_among
 from tinct.sources.columns import BOOLEAN, DECIMAL, FLOAT, MOMENT, WHOLE
 from tinct.sources.data_files import located
 from tinct.sources.description import (
@@ -25,18 +24,17 @@ from tinct.sources.description import (
     Description,
     Format,
 )
-from tinct.sources.inspection import FORMS, STYLES, ColumnContents, contents_of
+from tinct.sources.inspection import FORMS, STYLES, ColumnContents, contents_of, is_utf8, per_person
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from pathlib import Path
 
     from tinct._files.loading import FilePath
 
+DOUBT = "all fractions have three digits: if the point stands between thousands, say thousands = '.' and decimal = ','"
 _MOST = 0.95  # of the cells have to be of a kind
 _FEW = 30  # different values, at most, in a column of categories
 _UNIQUE = 0.9  # of the cells are different in a column of identifiers
-_BLOCK = 2**20
 # words for yes and no in several languages; one pair has to fit
 _PAIRS = (
     (("yes", "y", "true", "t"), ("no", "n", "false", "f")),
@@ -57,6 +55,8 @@ _PAIRS = (
     (("да",), ("нет", "не")),
     (("ναι",), ("όχι",)),
 )
+# letters that mean yes and no on their own; S and N may be south and north, D and N day and night
+_LETTERS = ({"y", "n"}, {"t", "f"}, {"j", "n"}, {"1", "0"})
 
 
 @dataclass(frozen=True)
@@ -91,19 +91,20 @@ def draft(path: FilePath, person: str | None = None) -> Draft:
     """Look at a file, all of it, and draft a description."""
     files = located(path)
     notes, written = [], Format()
-    if files.kind in (".csv", ".tsv") and not all(map(_is_utf8, files.paths)):
+    if files.kind in (".csv", ".tsv") and not all(map(is_utf8, files.paths)):
         written = Format(encoding="cp1252")
         notes.append("the file is not UTF-8: it is taken for cp1252, as Windows writes it; correct the encoding if not")
     with open_source(path, Description(format=written)) as source:
+        if person is not None and person not in source.columns:
+            raise ParameterError.of("person", "one of the columns", person)
         found = contents_of(source)
+        if person is not None:
+            most = max((rows for rows, _ in per_person(source, person)), default=0)
+            notes.append(f"people have up to {most:,} rows: rows_per_person and groups_per_person can say so")
     style = _style(found)
     written = Format(encoding=written.encoding, decimal=style.decimal, thousands=style.thousands)
-    findings = tuple(_finding(each, style) for each in found)
-    if person is not None and person not in source.columns:
-        raise ParameterError.of("person", "one of the columns", person)
+    findings = tuple(_identifying(person) if each.column.name == person else _finding(each, style) for each in found)
     kinds = {finding.column: finding.kind for finding in findings}
-    if person is not None:
-        kinds[person] = ColumnDescription(IDENTIFIER)
     return Draft(Description(kinds, written, person, confirmed=False), findings, tuple(notes))
 
 
@@ -114,6 +115,11 @@ def describe(path: FilePath, *, person: str | None = None, accept: Sequence[str]
     that were found: what is in a description is public.
     """
     return draft(path, person).accepting(tuple(accept))
+
+
+def _identifying(person: str) -> Finding:
+    kind = ColumnDescription(IDENTIFIER)
+    return Finding(person, kind, "identifies people", kind)
 
 
 def _finding(found: ColumnContents, style: Format) -> Finding:
@@ -152,37 +158,44 @@ def _kind(
         return day, day, f"dates written like {FORMS[best]}{other}"
     few = bool(words) and max(len(words), found.distinct) <= _FEW and told >= 4 * found.distinct
     if column.kind in (WHOLE, DECIMAL, FLOAT) or found.numbers[STYLES.index(style)] >= _MOST * told:
-        return _number(found, few, words, listed)
+        return _number(found, style, few, words, listed)
     if few:
         values = tuple(sorted(value for value, _ in words))
         accepted = ColumnDescription(CATEGORY, values=values)
-        return ColumnDescription(CATEGORY), accepted, f"{len(words)} categories: {listed}"
+        letters = {value.lower() for value in values}
+        may = any(letters & set(yes) and letters & set(no) and letters <= {*yes, *no} for yes, no in _PAIRS)
+        more = "; they may mean yes and no: then it is of kind yes/no" if may else ""
+        return ColumnDescription(CATEGORY), accepted, f"{len(words)} categories: {listed}{more}"
     unique = found.distinct >= _UNIQUE * told
     said = "nearly every cell is different" if unique else f"text, about {found.distinct:,} different ones"
     return ColumnDescription(IDENTIFIER), ColumnDescription(IDENTIFIER), said + _other_style(found, style)
 
 
 def _number(
-    found: ColumnContents, few: bool, words: list[tuple[str, int]], listed: str
+    found: ColumnContents, style: Format, few: bool, words: list[tuple[str, int]], listed: str
 ) -> tuple[ColumnDescription, ColumnDescription, str]:
     plain = ColumnDescription(NUMBER)
-    numbers = sorted({float(value) for value, _ in words if _is_float(value)})
+    numbers = sorted(numbers_among((value for value, _ in words), style if found.column.is_text else PLAIN))
     if few and len(numbers) > 1:
         more = "; 1 and 2 may mean yes and no: then it is of kind yes/no" if numbers == [1.0, 2.0] else ""
         accepted = ColumnDescription(CATEGORY, values=tuple(numbers))
         return plain, accepted, f"a number with few values, perhaps codes: {listed}{more}"
-    if found.least is None or found.most is None:
-        return plain, plain, "numbers"
-    accepted = ColumnDescription(NUMBER, least=found.least, most=found.most)
-    return plain, accepted, f"numbers from {found.least:g} to {found.most:g}"
+    least, most = found.ranges[STYLES.index(style)]
+    more = f"; {DOUBT}" if found.in_doubt and style == PLAIN else ""
+    if least is None or most is None:
+        return plain, plain, f"numbers{more}"
+    return plain, ColumnDescription(NUMBER, least=least, most=most), f"numbers from {least:g} to {most:g}{more}"
 
 
 def _pair(words: list[tuple[str, int]], told: int) -> tuple[tuple[str, ...], tuple[str, ...]] | None:
-    """The words for yes and no that nearly all cells are, if both occur."""
+    """The words for yes and no that nearly all cells are, if both occur and are more than letters for anything."""
     for yes, no in _PAIRS:
-        here = [sum(many for value, many in words if value.lower() in each) for each in (yes, no)]
-        if min(here) > 0 and sum(here) >= _MOST * told:
-            return yes, no
+        here = [{value.lower(): many for value, many in words if value.lower() in each} for each in (yes, no)]
+        met = {word for each in here for word in each}
+        enough = told if yes[0] == "1" else _MOST * told  # 0, 1 and now and then a 2 are numbers
+        if all(here) and sum(many for value, many in words if value.lower() in met) >= enough:
+            alone = all(len(word) == 1 for word in met)
+            return (yes, no) if not alone or met in _LETTERS else None
     return None
 
 
@@ -206,23 +219,3 @@ def _other_style(found: ColumnContents, style: Format) -> str:
         return ""
     between = f" and {other.thousands!r} between thousands" if other.thousands else ""
     return f"; they are numbers with the decimal mark {other.decimal!r}{between}, unlike other columns"
-
-
-def _is_float(value: str) -> bool:
-    try:
-        float(value)
-    except ValueError:
-        return False
-    return True
-
-
-def _is_utf8(path: Path) -> bool:
-    decoder = codecs.getincrementaldecoder("utf-8")()
-    with opened(path) as file:
-        try:
-            while block := file.read(_BLOCK):
-                decoder.decode(block)
-            decoder.decode(b"", True)
-        except UnicodeDecodeError:
-            return False
-    return True

@@ -5,23 +5,28 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import codecs
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from tinct.errors import ParameterError
-from tinct.sources.cell_rules import first_reading, marks_of, number_pattern, second_reading
-from tinct.sources.columns import CELL, OTHER, PERSON, STRING, Column
+from tinct.questions.predicates import NUMBER
+from tinct.sources.byte_streams import opened
+from tinct.sources.cell_rules import day_pattern, first_reading, marks_of, second_reading
+from tinct.sources.columns import DECIMAL, FLOAT, OTHER, PERSON, WHOLE, Column
 from tinct.sources.description import Format
 from tinct.sources.sql_dialects import DUCKDB, text_literal
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+    from pathlib import Path
 
     from tinct.sources.source import Source
 
 # ruff: noqa: S608 # names and words are quoted: see columns.py
 
 MAX_SHOWN = 30
+_BLOCK = 2**20  # bytes
 MAX_DISTINCT = 1000  # of a column, beyond which its values are not listed
 FORMS = (
     "%Y-%m-%d", "%d.%m.%Y", "%d/%m/%Y", "%m/%d/%Y", "%d-%m-%Y", "%Y/%m/%d", "%Y-%m-%d %H:%M:%S", "%Y-%m-%d %H:%M",
@@ -41,7 +46,8 @@ class ColumnContents:
         distinct: How many different things, about.
         numbers: How many cells are numbers, in each of ``STYLES``.
         days: How many cells are dates, in each of ``FORMS``.
-        least, most: The range of the numbers, as programs write them.
+        in_doubt: Whether a point in the numbers may stand between thousands.
+        ranges: The least and the most of the numbers, in each of ``STYLES``; None if there are none.
         values: The most frequent things, with how often; empty if there are too many different ones.
     """
 
@@ -51,9 +57,9 @@ class ColumnContents:
     distinct: int
     numbers: tuple[int, ...]
     days: tuple[int, ...]
-    least: float | None
-    most: float | None
+    ranges: tuple[tuple[float | None, float | None], ...]
     values: tuple[tuple[str, int], ...]
+    in_doubt: bool = False
 
 
 @dataclass(frozen=True)
@@ -92,10 +98,16 @@ def contents_of(source: Source) -> list[ColumnContents]:
     width = len(_totals(columns[0]))
     listed = []
     for at, column in enumerate(columns):
-        rows, filled, distinct, least, most, *rest = found[at * width : (at + 1) * width]
-        numbers, days = rest[: len(STYLES)], rest[len(STYLES) :]
+        rows, filled, distinct, grouped, other, *rest = found[at * width : (at + 1) * width]
+        looks = [tuple(rest[begin : begin + 3]) for begin in range(0, 3 * len(STYLES), 3)]
+        numbers, ranges = tuple(many for many, _, _ in looks), tuple((least, most) for _, least, most in looks)
         values = _values(source, column) if distinct <= MAX_DISTINCT else ()
-        listed.append(ColumnContents(column, rows, filled, distinct, tuple(numbers), tuple(days), least, most, values))
+        days = tuple(rest[3 * len(STYLES) :])
+        listed.append(
+            ColumnContents(
+                column, rows, filled, distinct, numbers, days, ranges, values, in_doubt=grouped > 0 and not other
+            )
+        )
     return listed
 
 
@@ -121,6 +133,23 @@ def cells_read(source: Source, name: str, use: str) -> CellsRead:
     )
     rows, blank, unread = map(int, totals)
     return CellsRead(name, use, rows, blank, unread, tuple((str(t), r, int(many)) for t, r, many in spellings))
+
+
+def thousands_in_doubt(source: Source, name: str) -> bool:
+    """Whether a point may stand between thousands: all fractions have three digits, and the text does not tell."""
+    column = source._schema.column(name, NUMBER)
+    if not column.is_text or not column.format.is_plain:
+        return False
+    ((doubtful, other),) = _rows(source, _Look([column], f"SELECT {', '.join(_doubt(column))} FROM {{scan}}"))
+    return doubtful > 0 and not other
+
+
+def _doubt(column: Column) -> list[str]:
+    """How many cells are like 15.000, and how many have another fraction."""
+    text = _text(column)
+    grouped = DUCKDB.matches(text, "[+-]?[1-9][0-9]{0,2}[.][0-9]{3}")
+    fraction = DUCKDB.matches(text, "[+-]?[0-9]*[.][0-9]*([eE].*)?")
+    return [DUCKDB.count_if(grouped), DUCKDB.count_if(f"{fraction} AND NOT {grouped}")]
 
 
 def per_person(source: Source, unit: str, of: str | None = None) -> list[tuple[int, int]]:
@@ -152,15 +181,20 @@ def _rows(source: Source, look: _Look) -> list[tuple[Any, ...]]:
 
 
 def _totals(column: Column) -> list[str]:
-    text = _text(column)
-    number = f"TRY_CAST({text} AS DOUBLE)"
-    finite = f"CASE WHEN isfinite({number}) THEN {number} END"
-    if column.kind not in (CELL, STRING):
-        rest = ["0"] * (len(STYLES) + len(FORMS))
-    else:
-        rest = [DUCKDB.count_if(DUCKDB.matches(text, number_pattern(style))) for style in STYLES]
-        rest += [f"count(try_strptime({text}, {text_literal(form)}))" for form in FORMS]
-    return ["count(*)", f"count({text})", f"approx_count_distinct({text})", f"min({finite})", f"max({finite})", *rest]
+    text, days = _text(column), ["0"] * len(FORMS)
+    numbers = ["NULL"] * len(STYLES)
+    if column.is_text:
+        numbers = [_finite(first_reading(replace(column, format=style), NUMBER)) for style in STYLES]
+        days = [f"count({DUCKDB.day(text, form, day_pattern(form))})" for form in FORMS]
+    elif column.kind in (WHOLE, DECIMAL, FLOAT):
+        numbers = [_finite(first_reading(column, NUMBER))] * len(STYLES)
+    looks = [f"{each}({number})" for number in numbers for each in ("count", "min", "max")]
+    doubt = _doubt(column) if column.is_text else ["0", "0"]
+    return ["count(*)", f"count({text})", f"approx_count_distinct({text})", *doubt, *looks, *days]
+
+
+def _finite(number: str) -> str:
+    return f"CASE WHEN {DUCKDB.finite(number)} THEN {number} END"
 
 
 def _values(source: Source, column: Column) -> tuple[tuple[str, int], ...]:
@@ -173,4 +207,17 @@ def _values(source: Source, column: Column) -> tuple[tuple[str, int], ...]:
 
 
 def _text(column: Column) -> str:
-    return f"nullif(trim(CAST({column.identifier} AS VARCHAR)), '')"
+    return f"nullif({DUCKDB.trimmed(column.identifier)}, '')"
+
+
+def is_utf8(path: Path) -> bool:
+    """Whether a text file, unpacked, is UTF-8 throughout."""
+    decoder = codecs.getincrementaldecoder("utf-8")()
+    with opened(path) as file:
+        try:
+            while block := file.read(_BLOCK):
+                decoder.decode(block)
+            decoder.decode(b"", True)
+        except UnicodeDecodeError:
+            return False
+    return True

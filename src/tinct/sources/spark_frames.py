@@ -21,6 +21,7 @@ from tinct.sources.cell_rules import (
     MAX_DIGITS,
     WHOLE_LABEL,
     day_pattern,
+    has_codes,
     has_own_marks,
     label_of,
     marked_moments,
@@ -335,7 +336,7 @@ def _read(cell: Any, column: Column, use: str) -> Any:
 
 def _number(cell: Any, column: Column) -> Any:
     f, written = _functions(), column.format
-    if not column.is_text or column.described is None:
+    if not column.is_text:
         return cell.cast("double")
     text = _trimmed(cell)
     fits = _matches(text, number_pattern(written)) & (f.length(text) <= MAX_DIGITS)
@@ -365,6 +366,8 @@ def _truth(cell: Any, column: Column) -> Any:
         return cell
     if column.is_text:
         word = f.lower(_trimmed(cell))
+        if column.described is not None and has_codes(column.described.yes + column.described.no):
+            word = _without_zeros(word)
         silent = _trimmed(cell).isin(*marked_words(column))
         return f.when(word.isin(*yes) & ~silent, True).when(word.isin(*no) & ~silent, False)
     number = cell.cast("double") if column.kind == DECIMAL else cell
@@ -422,11 +425,16 @@ def _checked_text(text: Any, column: Column, use: str) -> Any:
         tests.append(text.isin(*map(str, described.values)))
     label = text
     if use == LABEL and column.is_text:
-        label = f.when(_matches(text, WHOLE_LABEL), f.split_part(text, f.lit("."), f.lit(1))).otherwise(text)
+        label = _without_zeros(text)
     if column.is_text and marks_of(column):
         same = use == LABEL and has_own_marks(column.format)  # -9.0 is -9
         tests.append(~(label if same else text).isin(*map(label_of if same else str, marks_of(column))))
     return f.when(reduce(and_, tests), label) if tests else label
+
+
+def _without_zeros(text: Any) -> Any:
+    f = _functions()
+    return f.when(_matches(text, WHOLE_LABEL), f.split_part(text, f.lit("."), f.lit(1))).otherwise(text)
 
 
 def _finite(number: Any) -> Any:

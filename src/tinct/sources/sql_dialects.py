@@ -59,10 +59,6 @@ class DuckDB:
         """A text that fits the pattern of numbers as a number."""
         return f"TRY_CAST({text} AS {self.double})"
 
-    def cell_as_number(self, cell: str) -> str:
-        """A text that may be anything as a number, if it is one."""
-        return f"TRY_CAST(nullif({cell}, '') AS {self.double})"  # a bare cast may drop rows (docs/decisions/0014)
-
     def finite(self, number: str) -> str:
         """Whether a number is one, and not infinite."""
         return f"isfinite({number})"
@@ -117,9 +113,6 @@ class PostgreSQL(DuckDB):
     def text_as_number(self, text: str) -> str:
         # through numeric, which holds what the pattern lets in; what a double cannot hold is missing
         return f"(SELECT {self._from_numeric('x.n')} FROM (SELECT ({text})::numeric AS n) AS x)"
-
-    def cell_as_number(self, cell: str) -> str:
-        raise AssertionError(f"columns of a database have types: {cell}")
 
     def _from_numeric(self, number: str) -> str:
         return (

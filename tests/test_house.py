@@ -109,7 +109,7 @@ LOOKED_AT = {
         "give the rows of a boundary-hitting set: without them there is hardly ever an optimum",
         "there is an optimum, but",
     ),
-    "rainbow/below_envelope.py": (
+    "rainbow/envelope.py": (
         "whether there is an optimum below it was not looked into",
         "linear programs find an optimum, but",
         "the envelope is private: it is the optimum",

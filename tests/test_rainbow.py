@@ -41,7 +41,8 @@ from tinct._kernels import propagation
 from tinct.errors import CostlyRows
 from tinct.graphs import Budget, EdgeClasses
 from tinct.mechanism import claims
-from tinct.rainbow import _optimum_exists, below_envelope, row_by_region
+from tinct.rainbow import _optimum_exists, row_by_region
+from tinct.rainbow import envelope as below
 from tinct.rainbow.envelope import envelope
 
 GOLDEN = json.loads((Path(__file__).parent / "golden.json").read_text())
@@ -658,7 +659,7 @@ def test_what_linear_programs_propose_is_checked_on_every_edge(monkeypatch):
     star, fixed = _star(np.array([7, 4, 4]) / 15)
     assert rainbow.extend(star, Privacy("ln 3/2"), fixed)
     beyond = np.array([1e-6, -1e-6, 0.0])
-    monkeypatch.setattr(below_envelope, "_private", lambda region, table: np.where(
+    monkeypatch.setattr(below, "_private", lambda region, table: np.where(
         np.isnan(region.rows), table + beyond, table))  # fmt: skip
     with pytest.raises(NoOptimum, match="solver's table of it is not private enough"):
         rainbow.extend(star, Privacy("ln 3/2"), fixed)
@@ -693,9 +694,7 @@ def test_fixed_rows_next_to_each_other_must_be_close():
     for v, row in fixed.items():
         rows[v] = row
     table = np.array([*fixed.values(), [0.9, 0.05, 0.05], [0.9, 0.05, 0.05]])
-    found = below_envelope.decide(
-        path, Budget(path, privacy), rows, table, lexicographic=False, reach=below_envelope.Reach(10**4, 10**5)
-    )
+    found = below.decide(path, Budget(path, privacy), rows, table, lexicographic=False, reach=below.Reach(10**4, 10**5))
     assert found.case is rainbow.Case.INFEASIBLE
 
 

@@ -112,7 +112,7 @@ MUTANTS = (
     ),
     Mutant(
         "fixed rows next to each other need not be close",
-        "below_envelope.decide",
+        "envelope.decide",
         "fixed[owner] & fixed[graph.indices[broken]]",
         "fixed[owner] & ~fixed[owner]",
         ("test_rainbow.py::test_fixed_rows_next_to_each_other_must_be_close",),

@@ -8,8 +8,8 @@ from tinct.rainbow._best import BestBoundary, BestMechanism, balanced_boundary, 
 from tinct.rainbow._compare import Difference, MechanismComparison, compare
 from tinct.rainbow._extend import extend
 from tinct.rainbow._optimum_exists import Existence, ProgramOptimum, optimum_exists
-from tinct.rainbow.below_envelope import Case
 from tinct.rainbow.boundary_rows import BoundaryRows, at_distance, boundary_morphism, depths
+from tinct.rainbow.envelope import Case
 
 __all__ = [
     "BestBoundary",

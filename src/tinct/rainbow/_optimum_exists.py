@@ -11,9 +11,8 @@ from tinct.errors import NoOptimum, NotExtendable, ParameterError
 from tinct.graphs import Budget
 from tinct.mechanism import Mechanism, claims
 from tinct.mechanism._verify import verify
-from tinct.rainbow.below_envelope import UNUSABLE, Case, Reach, decide
 from tinct.rainbow.boundary_rows import require_rainbow, rows_by_vertex
-from tinct.rainbow.envelope import contradicted, envelope
+from tinct.rainbow.envelope import UNUSABLE, Case, Reach, contradicted, decide, envelope
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

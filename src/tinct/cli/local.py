@@ -8,11 +8,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from tinct.cli import local_reports
+from tinct.cli import local_plans, local_reports
 from tinct.cli.printing import echo_json, stage
 from tinct.cli.shared_options import (
     Distributions,
     JsonOption,
+    SymbolsFileOption,
+    chosen_symbols,
     examples,
     keep_inputs,
     numbers,
@@ -28,7 +30,7 @@ app = typer.Typer(
     name="local",
     help="Local privacy: everybody randomises their own answer.",
     epilog=examples(
-        "tinct local design --mechanism subset-selection --symbols yes,no,unsure --epsilon 1 --output survey.json",
+        "tinct local recommend --symbols yes,no,unsure --epsilon 1 --people 5000 --output survey.json",
         "tinct local privatize answers.csv --column answer --mechanism survey.json --output reports.csv",
         "tinct local estimate reports.csv --mechanism survey.json",
     ),
@@ -90,6 +92,7 @@ def design(
     symbols: Annotated[
         str | None, typer.Option("--symbols", help="With --mechanism: the possible answers.", show_default=False)
     ] = None,
+    symbols_file: SymbolsFileOption = None,
     output: Annotated[
         Path | None, typer.Option("--output", "-o", help="Write the mechanism (.json).", show_default=False)
     ] = None,
@@ -101,11 +104,11 @@ def design(
 
     if output is not None and output.suffix != ".json":
         raise ParameterError(f"--output must end in .json, got {str(output)!r}")
-    keep_inputs([output], [file])
-    if mechanism is not None or symbols is not None:
+    keep_inputs([output], [file, symbols_file])
+    if mechanism is not None or symbols is not None or symbols_file is not None:
         if any(given is not None for given in (file, p0, p1, prior)):
             raise ParameterError("--mechanism and --symbols need no distributions: leave them out")
-        made = _named(mechanism, symbols, epsilon)
+        made = _named(mechanism, chosen_symbols(symbols, symbols_file), epsilon)
     else:
         problem = _problem(file, p0, p1, prior)
         with stage(f"Designing for {len(problem.p0):,} symbols"):
@@ -209,8 +212,9 @@ def regimes(
     _print_regimes(found)
 
 
-# collecting and analysing
+# planning, collecting and analysing
 
+app.command("recommend", epilog=local_plans.RECOMMEND_EXAMPLES)(local_plans.recommend)
 app.command("privatize", epilog=local_reports.PRIVATIZE_EXAMPLES)(local_reports.privatize)
 app.command("estimate", epilog=local_reports.ESTIMATE_EXAMPLES)(local_reports.estimate)
 app.command("test", epilog=local_reports.TEST_EXAMPLES)(local_reports.compare_hypotheses)
@@ -218,7 +222,7 @@ app.command("test", epilog=local_reports.TEST_EXAMPLES)(local_reports.compare_hy
 # reading
 
 
-def _named(name: str | None, symbols: str | None, epsilon: str) -> LocalMechanism:
+def _named(name: str | None, names: list[str] | None, epsilon: str) -> LocalMechanism:
     from tinct import local
 
     makers = {
@@ -231,11 +235,8 @@ def _named(name: str | None, symbols: str | None, epsilon: str) -> LocalMechanis
     }
     if name not in makers:
         raise ParameterError(f"--mechanism must be one of {', '.join(makers)}, got {name!r}")
-    if symbols is None:
+    if names is None:
         raise ParameterError("--mechanism needs --symbols, the possible answers separated by commas")
-    names = [part.strip() for part in symbols.split(",")]
-    if len(names) < 2 or "" in names:
-        raise ParameterError(f"--symbols must be at least two answers separated by commas, got {symbols!r:.80}")
     return makers[name](len(names), epsilon, symbols=names)
 
 

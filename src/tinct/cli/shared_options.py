@@ -65,6 +65,14 @@ DescriptionOption = Annotated[
         show_default="the file beside the data, with .toml behind its name",
     ),
 ]
+SymbolsFileOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--symbols-file",
+        help="The possible answers, one a line (.txt), or the column symbol of a table (.csv, .tsv).",
+        show_default=False,
+    ),
+]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of tables.")]
 
 
@@ -272,6 +280,47 @@ def read_distributions(file: str | Path) -> Distributions:
         for name, column in zip(wanted, values, strict=True):
             distribution(column, name)
     return Distributions(symbols or None, values[0], values[1] if len(values) > 1 else None)
+
+
+def chosen_symbols(text: str | None, file: Path | None) -> list[str] | None:
+    """The possible answers from --symbols or --symbols-file; None if neither is given."""
+    if text is not None and file is not None:
+        raise ParameterError("give either --symbols or --symbols-file, not both")
+    if file is not None:
+        return read_symbols(file)
+    if text is None:
+        return None
+    names = [part.strip() for part in text.split(",")]
+    if len(names) < 2 or "" in names:
+        raise ParameterError(f"--symbols must be at least two answers separated by commas, got {text!r:.80}")
+    return names
+
+
+def read_symbols(file: Path) -> list[str]:
+    """The lines of a text file, or the column symbol of a table: at least two, none twice, none empty."""
+    from tinct._files import naming, read_sheet, read_text
+    from tinct.local.parameters import named_symbols
+
+    if file.suffix == ".txt":
+        lines = [(at, line.strip()) for at, line in enumerate(read_text(file).splitlines(), 1)]
+        found = [(at, name) for at, name in lines if name]
+    else:
+        header, rows = read_sheet(file)
+        titles = [name.lower() for name in header]
+        if "symbol" not in titles:
+            raise FileError(f"line 1: a column must be called symbol; got {', '.join(header)}", path=file)
+        found = [(line, cells[titles.index("symbol")]) for line, cells in rows]
+    seen: dict[str, int] = {}
+    for line, name in found:
+        if not name:
+            raise FileError(f"line {line}: a symbol must not be empty", path=file)
+        if name in seen:
+            raise FileError(f"line {line}: {name!r:.80} is already the symbol of line {seen[name]}", path=file)
+        seen[name] = line
+    if len(seen) < 2:
+        raise FileError(f"there must be at least two symbols, got {len(seen)}", path=file)
+    with naming(file):
+        return list(named_symbols(seen, len(seen)))
 
 
 # a vertex as ``--at`` takes it: as it stands in files, or as errors print it

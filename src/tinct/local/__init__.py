@@ -5,6 +5,7 @@ from typing import Any
 from tinct.local._compare import UtilityComparison, compare
 from tinct.local._mutual_information import mutual_information
 from tinct.local._optimal import optimal
+from tinct.local._recommend import Choice, Recommendation, recommend
 from tinct.local._regimes import Regime, Regimes, regimes
 from tinct.local.divergences import Utility, divergence
 from tinct.local.information_bounds import information_bound
@@ -32,7 +33,9 @@ from tinct.local.paper_bounds import (
 __all__ = [
     "Certificate",
     "Channel",
+    "Choice",
     "LocalMechanism",
+    "Recommendation",
     "Regime",
     "Regimes",
     "Utility",
@@ -54,6 +57,7 @@ __all__ = [
     "optimal",
     "quaternary",
     "randomized_response",
+    "recommend",
     "regimes",
     "small_budget_divergence",
     "small_budget_information",

@@ -34,7 +34,7 @@ _LOG10_ENTRIES = math.log10(MAX_ENTRIES)  # a mechanism whose matrix is larger i
 OTHERS: dict[str, Callable[[int, LocalBudget], LocalMechanism]] = {
     "randomized response": randomized_response,
     "geometric": geometric,
-    "subset selection": subset_selection,
+    "subset selection": partial(subset_selection, goal="information"),
     "unary encoding": unary_encoding,
     "local hashing": local_hashing,
     "Hadamard response": hadamard_response,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -10,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tinct.errors import ParameterError, Way
+from tinct.local.frequency_errors import plain, statements
 from tinct.local.mechanisms.base import PlainRandomiser
 
 if TYPE_CHECKING:
@@ -107,7 +107,7 @@ def require_estimable(mechanism: LocalMechanism) -> None:
         if own == other:
             raise ParameterError(f"{mechanism.name} at epsilon = {mechanism.epsilon:.6g} has reports that tell nothing")
         return
-    rank = _plain(randomiser).rank()
+    rank = plain(randomiser).rank()
     if rank < k:
         raise ParameterError(
             f"{mechanism.name} has reports of rank {rank}, so the frequencies of {k} symbols cannot be told apart: "
@@ -132,7 +132,7 @@ def _by_support(
     shares = seen / people
     frequencies = (shares - other) / (own - other)
     deviations = np.sqrt(np.maximum(shares * (1 - shares), 0) / people) / (own - other)
-    tail = (1 - confidence) / 2 / len(seen)
+    tail = (1 - confidence) / 2 / statements(randomiser)
     low = np.where(seen > 0, betaincinv(np.maximum(seen, 1), people - seen + 1, tail), 0.0)
     high = np.where(seen < people, betaincinv(seen + 1, np.maximum(people - seen, 1), 1 - tail), 1.0)
     ends = [np.clip((end - other) / (own - other), 0.0, 1.0) for end in (low, high)]
@@ -145,33 +145,13 @@ def _by_inverse(
     """The pseudo-inverse of the table, with normal intervals for all symbols at once (Bonferroni)."""
     from scipy.special import ndtri
 
-    inverse = np.linalg.pinv(_plain(randomiser).matrix())
+    inverse = np.linalg.pinv(plain(randomiser).matrix())
     shares = seen / people
     frequencies = shares @ inverse
     spread = np.maximum(shares @ inverse**2 - frequencies**2, 0) / people
     deviations = np.sqrt(spread)
     reach = float(ndtri(1 - (1 - confidence) / 2 / len(frequencies))) * deviations
     return frequencies, deviations, np.clip(frequencies - reach, 0, 1), np.clip(frequencies + reach, 0, 1)
-
-
-def reports_for_width(mechanism: LocalMechanism, error: float) -> int:
-    """How many reports bring the half-width of all intervals at 95 % together down to ``error``, at worst."""
-    from scipy.special import ndtri
-
-    if not 0 < error < 1:
-        raise ParameterError.of("error", "a number between 0 and 1", error)
-    require_estimable(mechanism)
-    randomiser = mechanism.randomiser
-    if randomiser.chances is not None:
-        own, other = (float(chance) for chance in randomiser.chances)
-        middle = min(max(0.5, min(own, other)), max(own, other))  # a share of support nearest 1/2 spreads most
-        spread = middle * (1 - middle) / (own - other) ** 2
-    else:
-        # for one report, E[w²] − E[w]² with weights w from the inverse; the square alone is the worst case over symbols
-        matrix = _plain(randomiser).matrix()
-        spread = float((matrix @ np.linalg.pinv(matrix) ** 2).max())
-    reach = float(ndtri(1 - 0.05 / 2 / len(mechanism.symbols)))
-    return math.ceil(spread * (reach / error) ** 2)
 
 
 def maximum_likelihood(randomiser: PlainRandomiser, seen: Integers) -> Floats:
@@ -198,9 +178,3 @@ def project(values: Floats) -> Floats:
     falling = np.sort(values)[::-1]
     level = (np.cumsum(falling) - 1.0) / np.arange(1, len(values) + 1)
     return np.asarray(np.maximum(values - level[np.flatnonzero(falling > level)[-1]], 0.0))
-
-
-def _plain(randomiser: Randomiser) -> PlainRandomiser:
-    if not isinstance(randomiser, PlainRandomiser):
-        raise ParameterError(f"{randomiser.kind} reports have no table")
-    return randomiser

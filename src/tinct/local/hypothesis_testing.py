@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tinct.errors import ParameterError, Way
-from tinct.local.divergences import Utility
+from tinct.local.frequency_errors import least
 from tinct.local.mechanisms.base import PlainRandomiser
 from tinct.local.parameters import Hypotheses
 
@@ -19,6 +19,9 @@ if TYPE_CHECKING:
 
 MAX_ENUMERATED = 200_000  # outcomes that an exact p-value may look at
 _TIE = 1e-9
+_DIGITS = 12  # outputs whose gains agree so far are counted together
+_GRID = 1 << 16  # places for sums that are too many to enumerate
+_DEVIATIONS = 12.0  # on each side of the mean; what lies beyond has no chance in doubles
 
 
 @dataclass(frozen=True)
@@ -65,21 +68,142 @@ def result_from(
         raise ParameterError("there are no reports")
     with np.errstate(divide="ignore", invalid="ignore"):
         gains = np.where((first == 0) & (second == 0), 0.0, np.log(second) - np.log(first))
+    if np.isinf(gains[seen > 0]).any() and np.ptp(np.sign(gains[(seen > 0) & np.isinf(gains)])) > 0:
+        raise ParameterError("some of these reports are impossible under P0 and others under P1: neither is true")
     statistic = float((seen[seen > 0] * gains[seen > 0]).sum())
     p_value, exact = _tail(first, gains, statistic, people)
     return TestResult(statistic, p_value, exact, "p1" if statistic > 0 else "p0", people)
 
 
 def reports_needed(
-    mechanism: LocalMechanism, error: float, p0: DistributionLike | None = None, p1: DistributionLike | None = None
+    mechanism: LocalMechanism,
+    error: float,
+    level: float | None = None,
+    p0: DistributionLike | None = None,
+    p1: DistributionLike | None = None,
 ) -> int:
-    """How many reports bring the error of the best test down to ``error``; see ``LocalMechanism.sample_size``."""
+    """The least number of reports with which the test errs within its bounds; see ``LocalMechanism.sample_size``."""
+    level = _level(error if level is None else level)
     if not 0 < error < 1:
         raise ParameterError.of("error", "a number between 0 and 1", error)
-    divergence = Utility.parse("kl").divergence(*_outputs_under(mechanism, p0, p1))
-    if not divergence > 0:
+    first, second = _outputs_under(mechanism, p0, p1)
+    if not abs(first - second).max() > 0:
         raise ParameterError("the two hypotheses give the same reports: no number of them is enough")
-    return max(1, math.ceil(math.log(1 / error) / divergence))
+    # with a coin for ties more reports never hurt; without one, counts being whole, the least number may lie later
+    people = least(lambda n: _second_error(first, second, n, level, coin=True) <= error, f"an error of {error:g}")
+    while _few(first, second, people) and not _second_error(first, second, people, level) <= error:
+        people += 1
+    return people
+
+
+def error_of_test(
+    mechanism: LocalMechanism,
+    people: int,
+    level: float | None = None,
+    p0: DistributionLike | None = None,
+    p1: DistributionLike | None = None,
+) -> float:
+    """The error of the second kind at a level; without one, the least bound on both kinds."""
+    first, second = _outputs_under(mechanism, p0, p1)
+    if level is not None:
+        return _second_error(first, second, people, _level(level), coin=not _few(first, second, people))
+    above, below = _errors(*_sums(first, second, people))
+    return float(np.maximum(above, below).min())
+
+
+def _level(level: float) -> float:
+    if not 0 < level < 1:
+        raise ParameterError.of("level", "a number between 0 and 1", level)
+    return level
+
+
+def _second_error(first: Floats, second: Floats, people: int, level: float, *, coin: bool = False) -> float:
+    """The chance to miss P1 with the best threshold of this level; ``coin`` uses up the level by deciding a tie."""
+    above, below = _errors(*_sums(first, second, people))
+    at = int(np.flatnonzero(above <= level)[0])  # above falls, below grows; the last place rejects nothing
+    if not coin or at == 0 or above[at - 1] <= above[at]:
+        return float(below[at])
+    part = (level - above[at]) / (above[at - 1] - above[at])
+    return float(below[at] - part * (below[at] - below[at - 1]))
+
+
+def _errors(totals: Floats, under_first: Floats, under_second: Floats) -> tuple[Floats, Floats]:
+    """For every threshold, from the lowest total on: Pr[at least it | P0], and Pr[less | P1]."""
+    ends = np.flatnonzero(np.diff(totals) > _TIE * np.maximum(1.0, abs(totals[1:]))) + 1
+    starts = np.concatenate([[0], ends])
+    one, two = np.add.reduceat(under_first, starts), np.add.reduceat(under_second, starts)
+    above = np.append(np.cumsum(one[::-1])[::-1], 0.0)
+    return above, np.append(0.0, np.cumsum(two))
+
+
+def _sums(first: Floats, second: Floats, people: int) -> tuple[Floats, Floats, Floats]:
+    """All sums of finite gains, rising, with their chances under both hypotheses.
+
+    What is missing to 1 is certain: an output that only P1 can give decides for it, and the other way round. Sums are
+    enumerated while they are few; beyond, they are rounded to a fine grid, which keeps their mean, and convolved.
+    """
+    both = (first > 0) & (second > 0)
+    first, second = first[both], second[both]
+    gains = np.log(second) - np.log(first)
+    if not len(gains):
+        return np.zeros(1), np.zeros(1), np.zeros(1)
+    kinds, kind = np.unique(gains.round(_DIGITS), return_inverse=True)
+    one, two = (np.bincount(kind, chances).astype(np.float64) for chances in (first, second))
+    if _outcomes(people, len(kinds)) <= MAX_ENUMERATED:
+        dealt, totals = _dealt(kinds, people)
+        weights = (np.exp(_log_multinomial(dealt, people) + dealt @ np.log(chances)) for chances in (one, two))
+        under_first, under_second = weights
+    else:
+        totals, under_first, under_second = _convolved(kinds, one, two, people)
+    order = np.argsort(totals, kind="stable")
+    return totals[order], under_first[order], under_second[order]
+
+
+def _outcomes(people: int, kinds: int) -> int:
+    return math.comb(people + kinds - 1, max(kinds - 1, 0))
+
+
+def _few(first: Floats, second: Floats, people: int) -> bool:
+    """Whether sums are enumerated, so that counts being whole can be felt."""
+    both = (first > 0) & (second > 0)
+    kinds = len(np.unique((np.log(second[both]) - np.log(first[both])).round(_DIGITS)))
+    return _outcomes(people, kinds) <= MAX_ENUMERATED
+
+
+def _log_multinomial(dealt: Integers, people: int) -> Floats:
+    from scipy.special import gammaln
+
+    return np.asarray(gammaln(people + 1) - gammaln(dealt + 1).sum(axis=1))
+
+
+def _dealt(gains: Floats, people: int) -> tuple[Integers, Floats]:
+    """Every way to deal the reports to the outputs, a row each, and what it sums to."""
+    rows = np.zeros((1, 0), np.int64)
+    for _ in gains[:-1]:
+        left = people - rows.sum(axis=1)
+        counts = np.concatenate([np.arange(most + 1) for most in left.tolist()])
+        rows = np.column_stack([np.repeat(rows, left + 1, axis=0), counts])
+    rows = np.column_stack([rows, people - rows.sum(axis=1)])
+    return rows, rows @ gains
+
+
+def _convolved(gains: Floats, one: Floats, two: Floats, people: int) -> tuple[Floats, Floats, Floats]:
+    """The sums on a grid around their means, by the power of a Fourier transform."""
+    means = [float(chances @ gains) for chances in (one, two)]
+    widest = max(float(chances @ (gains - mean) ** 2) for chances, mean in zip((one, two), means, strict=True))
+    centre = sum(means) / 2
+    reach = _DEVIATIONS * math.sqrt(people * widest) + people * abs(means[1] - means[0]) / 2
+    step = 2 * reach / _GRID
+    place = (gains - centre) / step
+    lower = np.floor(place)
+    weights: list[Floats] = []
+    for chances in (one, two):
+        single = np.bincount(lower.astype(np.int64) % _GRID, chances * (1 - (place - lower)), _GRID)
+        single += np.bincount((lower.astype(np.int64) + 1) % _GRID, chances * (place - lower), _GRID)
+        power = np.fft.irfft(np.fft.rfft(single) ** people, _GRID)
+        weights.append(np.maximum(np.roll(power, _GRID // 2), 0.0))
+    totals = np.asarray((np.arange(_GRID) - _GRID // 2) * step + people * centre, np.float64)
+    return totals, weights[0], weights[1]
 
 
 def _outputs_under(
@@ -96,21 +220,22 @@ def _outputs_under(
 
 def _tail(chances: Floats, gains: Floats, statistic: float, people: int) -> tuple[float, bool]:
     """Pr[the sum of gains is at least the statistic] when every report has these chances."""
-    used = chances > 0
+    used = (chances > 0) & (gains > -math.inf)  # with an output that only P0 gives, the sum is at least nothing
     chances, gains = chances[used], gains[used]
     if not math.isfinite(statistic):
         return (1.0, True) if statistic < 0 else (0.0, True)
     slack = _TIE * max(1.0, abs(statistic))  # equal values must not be split by rounding
     width = len(chances)
-    if math.comb(people + width - 1, width - 1) <= MAX_ENUMERATED and np.isfinite(gains).all():
+    if math.comb(people + width - 1, width - 1) <= MAX_ENUMERATED:
         return _enumerated(chances, gains, statistic - slack, people), True
     from scipy.special import ndtr
 
-    mean = float(chances @ gains)
-    spread = float(chances @ (gains - mean) ** 2)
+    mass = float(chances.sum())
+    mean = float(chances @ gains) / mass
+    spread = float(chances @ (gains - mean) ** 2) / mass
     if not spread > 0:
         return 1.0, False
-    return float(ndtr((people * mean - statistic) / math.sqrt(people * spread))), False
+    return mass**people * float(ndtr((people * mean - statistic) / math.sqrt(people * spread))), False
 
 
 def _enumerated(chances: Floats, gains: Floats, least: float, people: int) -> float:

@@ -12,7 +12,7 @@ import numpy as np
 
 from tinct.errors import NotPrivate, ParameterError
 from tinct.local.divergences import Utility
-from tinct.local.parameters import Hypotheses, LocalBudget, distribution, named_symbols, share
+from tinct.local.parameters import Hypotheses, LocalBudget, distribution, named_symbols, share, whole
 
 if TYPE_CHECKING:
     from collections.abc import Hashable
@@ -210,19 +210,93 @@ class LocalMechanism:
 
         return result_from(self, testable(self).counted(reports), p0, p1)
 
-    def sample_size(self, error: float, p0: DistributionLike | None = None, p1: DistributionLike | None = None) -> int:
+    def sample_size(
+        self,
+        error: float,
+        p0: DistributionLike | None = None,
+        p1: DistributionLike | None = None,
+        *,
+        level: float | None = None,
+        shares: ArrayLike | None = None,
+        confidence: float = 0.95,
+        joint: bool = True,
+    ) -> int:
         """How many reports are needed.
 
-        For a mechanism with two hypotheses: until the second kind of error of the best test is about ``error``
-        (e^−nD at a fixed error of the first kind). Otherwise: until every frequency is known to ± ``error`` with
-        95 % confidence for all of them together.
-        """
-        from tinct.local._estimate import reports_for_width
-        from tinct.local.hypothesis_testing import reports_needed
+        For a mechanism with two hypotheses: the least number with which the likelihood-ratio test takes P0 for P1 with
+        probability at most ``level``, and P1 for P0 with at most ``error``, by the exact distribution of its statistic
+        (numerically beyond 200,000 outcomes). Otherwise: until every frequency is known to ± ``error``.
 
-        if self.hypotheses is None and p0 is None:
-            return reports_for_width(self, error)
-        return reports_needed(self, error, p0, p1)
+        Args:
+            error: The error of the second kind, or the half-width of the widest interval.
+            p0: The first hypothesis, if not that of the design.
+            p1: The second.
+            level: The error of the first kind; ``error`` if left out.
+            shares: Guessed frequencies, for which to plan; the worst there can be if left out.
+            confidence: Of the intervals.
+            joint: Whether the intervals of all symbols hold together with this confidence, or each by itself.
+
+        >>> from tinct import local
+        >>> test = local.optimal([0.4, 0.3, 0.2, 0.1], [0.1, 0.2, 0.3, 0.4], 1)
+        >>> test.sample_size(0.01), test.sample_size(0.01, level=0.05)
+        (157, 117)
+        """
+        if self._about_hypotheses(p0, level, shares):
+            from tinct.local.hypothesis_testing import reports_needed
+
+            return reports_needed(self, error, level, p0, p1)
+        from tinct.local._estimate import require_estimable
+        from tinct.local.frequency_errors import reports_for_width
+
+        require_estimable(self)
+        return reports_for_width(self.randomiser, error, self._guessed(shares), confidence, joint)
+
+    def error(
+        self,
+        people: int,
+        p0: DistributionLike | None = None,
+        p1: DistributionLike | None = None,
+        *,
+        level: float | None = None,
+        shares: ArrayLike | None = None,
+        confidence: float = 0.95,
+        joint: bool = True,
+    ) -> float:
+        """What so many reports achieve: the other direction of ``sample_size``, with the same arguments.
+
+        For two hypotheses: the error of the second kind at this level; without one, the least bound on both kinds.
+
+        >>> from tinct import local
+        >>> round(local.optimal([0.4, 0.3, 0.2, 0.1], [0.1, 0.2, 0.3, 0.4], 1).error(67, level=0.05), 4)
+        0.099
+        """
+        people = whole(people, "people", 1, 10**15)
+        if self._about_hypotheses(p0, level, shares):
+            from tinct.local.hypothesis_testing import error_of_test
+
+            return error_of_test(self, people, level, p0, p1)
+        from tinct.local._estimate import require_estimable
+        from tinct.local.frequency_errors import half_width
+
+        require_estimable(self)
+        return half_width(self.randomiser, people, self._guessed(shares), confidence, joint)
+
+    def _about_hypotheses(self, p0: Any, level: float | None, shares: Any) -> bool:
+        """Whether a plan is about a test; a level has no meaning for frequencies, nor shares for a test."""
+        tests = p0 is not None or (self.hypotheses is not None and shares is None)
+        if shares is not None and (tests or level is not None):
+            raise ParameterError("shares are for frequencies, p0, p1 and level for a test: give one or the other")
+        if level is not None and not tests:
+            raise ParameterError("level is for a test of two hypotheses: give p0 and p1")
+        return tests
+
+    def _guessed(self, shares: ArrayLike | None) -> Floats | None:
+        if shares is None:
+            return None
+        found = distribution(shares, "shares")
+        if len(found) != len(self.symbols):
+            raise ParameterError(f"shares must have {len(self.symbols):,} frequencies, got {len(found):,}")
+        return found
 
     def to_json(self, path: str | Path) -> None:
         """Write the mechanism and its units as JSON, for clients and analysts (docs/client.md)."""

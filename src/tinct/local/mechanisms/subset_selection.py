@@ -15,6 +15,7 @@ import numpy as np
 
 from tinct.errors import ParameterError
 from tinct.exact import sampler
+from tinct.local.frequency_errors import per_square
 from tinct.local.information_bounds import best_share, rate
 from tinct.local.local_mechanism import LocalMechanism
 from tinct.local.mechanisms.base import BASELINE, Channel, Randomiser, require_reports
@@ -28,32 +29,65 @@ if TYPE_CHECKING:
     from tinct.local.mechanisms.base import Codes, Fields
     from tinct.local.parameters import BudgetLike, Floats, Integers, SymbolsLike
 
+_FREQUENCIES = "the least total variance of frequencies among subset sizes"
+_NOTES = {  # by whether the size is the best for information, and for frequencies
+    (True, True): f"mutual information under a uniform prior, at every ε; {_FREQUENCIES}",
+    (True, False): "mutual information under a uniform prior, at every ε",
+    (False, True): f"nothing in the exact sense; {_FREQUENCIES}",
+    (False, False): BASELINE,
+}
+
 
 def subset_selection(
-    k: int, epsilon: BudgetLike, *, size: int | None = None, symbols: SymbolsLike | None = None
+    k: int,
+    epsilon: BudgetLike,
+    *,
+    size: int | None = None,
+    goal: str = "frequencies",
+    symbols: SymbolsLike | None = None,
 ) -> LocalMechanism:
     """A random subset of fixed size, e^ε times as likely if it holds the symbol.
 
     Args:
         k: The number of symbols.
         epsilon: The budget.
-        size: The size of the subsets; if left out, the one with the most mutual information under a uniform prior.
+        size: The size of the subsets; if left out, the best one for the goal.
+        goal: ``"frequencies"``: the least total variance of estimates, which is k/(e^ε + 1) rounded down or up (Ye and
+            Barg 2018); or ``"information"``: the most mutual information under a uniform prior.
         symbols: Names for the symbols.
 
-    >>> subset_selection(4, 1).channel.members, subset_selection(1_000_000, 1).channel.members
-    (1, 338697)
+    >>> subset_selection(105, 4).channel.members, subset_selection(105, 4, goal="information").channel.members
+    (2, 6)
     """
     k = whole(k, "k", 2, MAX_SYMBOLS)
     budget = LocalBudget.parse(epsilon)
-    best = best_size(k, budget)
-    members = best if size is None else whole(size, "size", 1, k - 1)
+    sizes = {"frequencies": size_for_frequencies, "information": best_size}
+    if goal not in sizes:
+        raise ParameterError.of("goal", f"one of {', '.join(sizes)}", goal)
+    best = {name: choose(k, budget) for name, choose in sizes.items()}
+    members = best[goal] if size is None else whole(size, "size", 1, k - 1)
     return LocalMechanism.of(
         SubsetChannel(k, budget.growth, members),
         budget,
         name="subset selection",
         symbols=symbols,
-        note="mutual information under a uniform prior, at every ε" if members == best else BASELINE,
+        note=_NOTES[members == best["information"], members == best["frequencies"]],
     )
+
+
+def size_for_frequencies(k: int, budget: LocalBudget) -> int:
+    """The size with the least total variance of estimated frequencies at uniform shares, the worst there are."""
+    near = k * budget.low / (1.0 + budget.low)
+    sizes = np.unique(np.clip([math.floor(near), math.ceil(near)], 1, k - 1))
+    own, other = subset_chances(k, sizes, budget)
+    support = sizes / k  # of every symbol at uniform shares
+    return int(sizes[np.argmin(per_square(support * (1 - support), own, other))])
+
+
+def subset_chances(k: int, sizes: Integers, budget: LocalBudget) -> tuple[Floats, Floats]:
+    """How often subsets of these sizes hold the own symbol, and another one."""
+    own = sizes / (sizes + budget.low * (k - sizes))
+    return own, (sizes - own) / (k - 1)
 
 
 def best_size(k: int, budget: LocalBudget) -> int:

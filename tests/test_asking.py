@@ -728,7 +728,7 @@ def test_the_command_in_full(tmp_path):
     asked = ["ask", str(path), "majority(support)", "-e", "0.6", "--ledger", book, "--request", "poll"]
     first, again = _command(*asked, "--json", "--certificate", proof), _command(*asked, "--json")
     one, other = json.loads(first.stdout), json.loads(again.stdout)
-    assert (one["answer"], one["left"], other["repeated"]) == ("yes", "ε = 0.4", True)
+    assert (one["answer"], one["left"]["text"], other["repeated"]) == ("yes", "ε = 0.4", True)
     assert one["answer"] == other["answer"]
     checked = _command("verify", proof, "--exact", "--json")
     assert json.loads(checked.stdout)["certificate"] == one["certificate"]

@@ -61,12 +61,12 @@ def test_design_says_in_which_sense_its_result_is_optimal(tmp_path):
         (("--maximize", "truth"), "best by linear program"),
     ):
         line = ("design", "majority:5", "-e", "1", *options)
-        assert json.loads(tinct(*line, "--json").stdout)["claim"].startswith(f"{name}: no private mechanism")
+        assert json.loads(tinct(*line, "--json").stdout)["claim"]["text"].startswith(f"{name}: no private mechanism")
     shown = tinct(*line[:4], "--lean", "yes=0.7").stdout
     assert shown.startswith("Fair optimum with a lean for 6 datasets")
     assert "Claim: no private mechanism is right at least as often on every dataset and more" in shown
     votes = json.loads(tinct("design", "votes:4,3", "-e", "1", "--json").stdout)
-    assert votes["claim"].startswith("optimum for the given rows: no private mechanism with the given rows")
+    assert votes["claim"]["text"].startswith("optimum for the given rows: no private mechanism with the given rows")
 
 
 def test_a_lean_names_the_answer_it_favours():
@@ -110,7 +110,7 @@ def test_verify_names_what_1_minus_p_has_lost_and_reads_smaller_entries(tmp_path
     assert "least ε at this δ: inf" in shown
     assert "perhaps: both numbers look like 1 − p" in shown
     assert "--smaller" in shown
-    assert "1 − p" in json.loads(tinct(*line, "--json", status=1).stdout)["hint"]
+    assert "1 − p" in json.loads(tinct(*line, "--json", status=1).stdout)["hint"]["text"]
     table.write_text("vertex,blue,red\n1,,5e-17\n2,1,1e-16\n")
     assert tinct(*line, "--smaller").stdout.startswith("private")
     assert "perhaps" not in tinct(*line, "--smaller").stdout

@@ -59,7 +59,7 @@ def test_a_repeated_release_costs_nothing_and_says_so(say):
     assert "charged:" not in again
     assert again.split()[0] == first.split()[0]
     fields = json.loads(say("release c.json --at 1 --ledger b.db --request poll --json"))
-    assert (fields["repeated"], fields["completed"], fields["left"]) == (True, False, "ε = 2")
+    assert (fields["repeated"], fields["completed"], fields["left"]["text"]) == (True, False, "ε = 2")
 
 
 def test_a_release_that_was_interrupted_is_completed_for_nothing_more(say, monkeypatch):

@@ -182,4 +182,4 @@ def test_what_is_not_certain_is_not_called_certain():
     made = plan(pd.DataFrame({"a": ["yes"]}), "majority(a)", epsilon=50)
     assert "100 %" not in made.accuracy.in_words()
     assert max(made.accuracy.right["tinct"]) < 1
-    assert made.to_dict()["refused"] == ""
+    assert made.to_dict()["refused"] is None

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import json
 import os
+import pickle
 import subprocess
 import sys
+import warnings
 
 import pandas as pd
 import pytest
 
 from tinct import FileError, Ledger, ask
 from tinct.asking import plan
+from tinct.cli import main
+from tinct.remarks import Remark
 
 QUESTION = "majority(a)"
 
@@ -107,3 +111,108 @@ def test_in_python_the_environment_can_name_the_ledger_too(folder, monkeypatch):
     monkeypatch.setenv("TINCT_LEDGER", "missing.db")
     with pytest.raises(FileError, match=r"missing\.db"):
         ask(rows, QUESTION, "0.25")
+
+
+_WORDS = {  # what people read, or wrote themselves: nothing that a program would have to search for a fact
+    "text", "meaning", "question", "record", "message", "notice", "margin", "neighbors", "note", "certificate",
+}  # fmt: skip
+
+
+def _sentences(value, place=""):
+    """Every text of four words or more that is not in a field for people."""
+    if isinstance(value, dict):
+        return [found for name, part in value.items() if name not in _WORDS for found in _sentences(part, name)]
+    if isinstance(value, list):
+        return [found for part in value for found in _sentences(part, place)]
+    return [(place, value)] if isinstance(value, str) and value.count(" ") >= 3 else []
+
+
+_ASKED = ("ask", "d.csv", QUESTION, "-e", "0.25")
+_IN_WARDS = ("--by", "ward", "-d", "1e-4")
+_DESIGNED = ("design", "majority:5", "-e", 1, "-o", "m.json", "--certificate", "c.json")
+_COMMANDS = {
+    "an answer": _ASKED,
+    "an answer with a ledger": (*_ASKED, "--ledger", "budget.db", "--request", "one"),
+    "groups": (*_ASKED, *_IN_WARDS, "--unit", "plz"),
+    "named groups": (*_ASKED, "--by", "ward", "--groups", "N,S", "--where", "plz == 1010", "--unit", "plz"),
+    "a mode": ("ask", "d.csv", "mode(plz, categories=[1010, 1020])", "-e", 1),
+    "exists": ("ask", "d.csv", "exists(plz == 1010)", "-e", 1, "-d", "1e-6"),
+    "personal budgets": (
+        *("ask", "d.csv", "threshold(a == 'yes', at_least=3)", "--epsilon-column", "plz", "--budgets", "1=3,2=4"),
+        *("--neighbors", "replace"),
+    ),
+    "a plan": (*_ASKED, "--plan", "--ledger", "budget.db"),
+    "a plan that would be refused": ("ask", "d.csv", QUESTION, "-e", 9, "--plan", "--ledger", "budget.db"),
+    "a plan for large numbers": ("ask", "d.csv", QUESTION, "-e", 9, "-d", "0.01", "--plan"),
+    "a design": _DESIGNED,
+    "a design for orders": ("design", "votes:4,3", "-e", 1),
+    "a Gaussian design": ("design", "majority:5", "--mu", 1),
+    "a verdict": ("verify", "m.json"),
+    "a proof": ("verify", "c.json", "--exact"),
+    "a release": ("release", "c.json", "--at", "3", "--ledger", "budget.db"),
+    "a budget": ("budget", "show", "budget.db"),
+    "a history": ("budget", "history", "budget.db"),
+}
+
+
+def test_json_has_facts_as_fields(folder, capsys, monkeypatch):
+    """No command makes a program read a sentence: facts are fields, and each remark says by a code which one it is."""
+    Ledger("budget.db", epsilon=3)
+    monkeypatch.setattr(warnings, "showwarning", warnings.showwarning)  # the command sets its own
+    for name, words in _COMMANDS.items():  # in this process, which is quicker
+        monkeypatch.setattr(sys, "argv", ["tinct", *map(str, words), "--json"])
+        with pytest.raises(SystemExit) as ended:
+            main.run()
+        assert ended.value.code == 0, name
+        said = json.loads(capsys.readouterr().out)
+        assert _sentences(said) == [], name
+        for remark in said.get("rules", []) + said.get("warnings", []):
+            assert remark["code"], (name, remark)
+            assert remark["text"], (name, remark)
+
+
+def test_json_says_what_was_paid_and_what_is_left(folder):
+    """Exact numbers as they were written, whether it was charged, and whether a plan would be granted."""
+    Ledger("budget.db", epsilon="1", delta="1e-5")
+    asked = (*_ASKED, "-d", "1e-6", "--json")
+    alone = json.loads(tinct(*asked).stdout)
+    assert alone["cost"] == {"epsilon": "0.25", "delta": "1e-06", "charged": False, "text": "ε = 0.25, δ = 1e-06"}
+    assert alone["left"] is None
+    charged = json.loads(tinct(*asked, "--ledger", "budget.db").stdout)
+    assert charged["cost"] == alone["cost"] | {"charged": True}
+    assert charged["left"] == {"epsilon": "0.75", "delta": "9e-06", "text": "ε = 0.75, δ = 9e-06"}
+    assert json.loads(tinct(*asked, "--plan", "--ledger", "budget.db").stdout)["granted"] is True
+    refused = json.loads(tinct(*asked, "-e", 2, "--plan", "--ledger", "budget.db").stdout)
+    assert (refused["granted"], refused["refused"]["code"]) == (False, "budget-exceeded")
+    assert refused["refused"]["asked"] == {"epsilon": "2", "delta": "1e-06"}
+    error = json.loads(tinct(*asked, "-e", 2, "--ledger", "budget.db", status=2).stderr)
+    assert error["facts"] == {name: value for name, value in refused["refused"].items() if name not in ("code", "text")}
+
+
+def test_warnings_have_a_code_and_what_they_speak_of(folder):
+    """A large ε, a large δ, a lone plan; and what the owner of the data is told by check."""
+    asked = ("ask", "d.csv", QUESTION, "-e", 9, "-d", "0.01", "--plan", "--json")
+    warnings = {each["code"]: each for each in json.loads(tinct(*asked).stdout)["warnings"]}
+    assert warnings["large-epsilon"]["epsilon"] == "9"
+    assert warnings["large-delta"]["delta"] == "0.01"
+    assert warnings["rows-are-people"]["declared"] is False
+    done = tinct("check", "d.csv", "majority(ward)", "--by", "ward", "--groups", "N,Q", "--json", status=1)
+    found = {each["code"]: each for each in json.loads(done.stdout)["warnings"]}
+    assert found["no-such-cell"]["value"] == "Q"
+    assert found["many-unread"]["column"] == "ward"
+
+
+@pytest.mark.parametrize("words", [("--people", "x"), ("--ledgr", "b.db"), ("--margin", "0", "--plan")])
+def test_with_json_a_wrong_command_line_is_an_object_too(folder, words):
+    """Also what the reader of options finds wrong."""
+    done = tinct("ask", "d.csv", QUESTION, "-e", 1, "--json", *words, status=2)
+    assert done.stdout == ""
+    assert words[0] in json.loads(done.stderr)["message"]
+
+
+def test_a_remark_is_a_text_that_keeps_its_facts():
+    """It equals its words, and survives the way to another process."""
+    said = Remark("ε = 6 promises little", "large-epsilon", epsilon="6")
+    again = pickle.loads(pickle.dumps(said))  # noqa: S301 # our own bytes
+    assert said == again == "ε = 6 promises little"
+    assert (again.code, again.facts, type(str(again))) == (said.code, said.facts, str)

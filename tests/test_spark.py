@@ -1289,7 +1289,7 @@ def test_commands_run_on_spark(session, tmp_path):
     fair = ("design", tmp_path / "graph", *there)
     assert command(*fair, "-o", tmp_path / "fair").startswith("Fair optimum: no private mechanism is right at least")
     leaning = json.loads(command(*fair, "--lean", "b=0.7", "-o", tmp_path / "lean", "--json"))
-    assert leaning["claim"].startswith("fair optimum with a lean: ")
+    assert leaning["claim"]["text"].startswith("fair optimum with a lean: ")
     rows = {row.vertex: row.second for row in session.read.parquet(str(tmp_path / "lean")).collect()}
     assert rows[3] == pytest.approx(0.7)
 

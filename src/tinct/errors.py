@@ -169,7 +169,14 @@ class NotPrivate(_Witnessed):
 
 
 class BudgetExceeded(TinctError):  # noqa: N818 # a public name; it reads as what happened
-    """A request would spend more privacy than is left."""
+    """A request would spend more privacy than is left.
+
+    ``facts`` has the name of the scope, and as exact texts the ε and δ of its budget, spent, asked and left.
+    """
+
+    def __init__(self, *sentence: str | Parameter | Way, path: object = None, **facts: Any) -> None:
+        super().__init__(*sentence, path=path)
+        self.facts = facts
 
 
 class NotAnswered(TinctError):  # noqa: N818 # a public name; it reads as what happened

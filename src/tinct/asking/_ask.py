@@ -25,6 +25,7 @@ from tinct.privacy.neighbors import Neighbors
 from tinct.questions import persons
 from tinct.questions.positions import relation
 from tinct.questions.questions import Median, Quantile
+from tinct.remarks import Remark
 from tinct.sources.cell_rules import has_own_marks
 
 if TYPE_CHECKING:
@@ -40,16 +41,20 @@ if TYPE_CHECKING:
     from tinct.questions import Predicate, Question
     from tinct.sources import DataLike, Description, Source
 
-_NUMBERS = "numbers are written like 12, -3.5 or 1e6; cells such as 1,200 or € 12 count as missing"
-_MISSING = (
+_NUMBERS = Remark("numbers are written like 12, -3.5 or 1e6; cells such as 1,200 or € 12 count as missing", "numbers")
+_MISSING = Remark(
     "blank cells, the words NA, N/A, NaN, NULL and None, and cells that cannot be read count as missing; rows whose "
-    "answer is unknown count for neither side"
+    "answer is unknown count for neither side",
+    "missing",
 )
-_MISSING_OWN = "cells that cannot be read count as missing, and rows whose answer is unknown count for neither side"
+_MISSING_OWN = Remark(
+    "cells that cannot be read count as missing, and rows whose answer is unknown count for neither side", "missing"
+)
 _PEOPLE = "the declared number of people is {people:,}: further people are ignored, absent ones count as unknown"
-_DOUBLE = (
+_DOUBLE = Remark(
     "this budget protects against replacing a person, which is removing one and adding another, so two steps are "
-    "charged: 2ε and δ(1 + e^ε)"
+    "charged: 2ε and δ(1 + e^ε)",
+    "two-steps",
 )
 
 
@@ -191,7 +196,8 @@ def plan(
         if book is None:
             return ready.plan
         ready = in_part(asked, ready, book, scope)
-        return replace(ready.plan, refused=refusal(asked, ready, source.place, book, scope))
+        refused = refusal(asked, ready, source.place, book, scope)
+        return replace(ready.plan, refused=refused, left=book.remaining(scope).said)
 
 
 def _owner(ledger: Ledger | FilePath | None, scope: str) -> tuple[Ledger | None, Protection | None]:
@@ -297,14 +303,22 @@ def plan_of(
     """Everything public about a request once its mechanism is chosen."""
     words = ("row", "rows") if asked.unit is None else ("person", "people")
     who = persons.sentence(asked.question, asked.unit, declared=owner is not None)
-    where = () if asked.where is None else (f"only rows with {asked.where} are counted",)
+    where = (
+        ()
+        if asked.where is None
+        else (Remark(f"only rows with {asked.where} are counted", "where", where=str(asked.where)),)
+    )
     own = source.description is not None and has_own_marks(source.description.format)
     missing = () if isinstance(asked, Personal) else (_MISSING_OWN if own else _MISSING,)
     usual = source.description is None or source.description.format.is_plain
     numbers = (_NUMBERS,) if usual and isinstance(asked.question, Median | Quantile) else ()
     double = (_DOUBLE,) if owner is not None and owner.neighbors != asked.neighbors else ()
-    people = () if asked.people is None else (_PEOPLE.format(people=asked.people),)
+    people = (
+        () if asked.people is None else (Remark(_PEOPLE.format(people=asked.people), "people", people=asked.people),)
+    )
     large = tuple(cautions(cost, asked.people))
+    reading = tuple(rule if isinstance(rule, Remark) else Remark(rule, "reading") for rule in source.rules)
+    words_of_neighbors = f"{asked.neighbors}: {relation(asked.neighbors, people=asked.unit is not None)}"
     alone = (NO_LEDGER,) if owner is None else ()
     found = ()
     if isinstance(asked, Grouped):
@@ -317,9 +331,9 @@ def plan_of(
         + ("" if asked.where is None else f", counting only rows with {asked.where}"),
         epsilon=str(cost[0]),
         delta=fraction_text(cost[1]),
-        neighbors=f"{asked.neighbors}: {relation(asked.neighbors, people=asked.unit is not None)}",
-        rules=(who, *people, *source.rules, *missing, *numbers, *where, *more, *double, *large, *alone),
-        method=made.method,
+        neighbors=Remark(words_of_neighbors, relation=str(asked.neighbors), unit=asked.unit),
+        rules=(who, *people, *reading, *missing, *numbers, *where, *more, *double, *large, *alone),
+        method=made.method if isinstance(made.method, Remark) else Remark(made.method, made.name),
         accuracy=made.accuracy(),
         certificate="" if made.certificate is None else made.certificate.id,
         mechanism=made.name,

@@ -59,6 +59,7 @@ class Accuracy:
             "margin": self.margin,
             "margins": list(self.margins),
             "right": {k: list(v) for k, v in self.right.items()},
+            "text": self.in_words(),
         }
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from tinct.remarks import Remark, as_object
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
@@ -13,9 +15,14 @@ if TYPE_CHECKING:
     from tinct.questions.modes import ModeCertificate
 
 
+_OF_PLANS = ("schema", "granted", "refused", "left")  # what an answer has of its own, or has no more
+
+
 @dataclass(frozen=True)
 class Plan:
     """Everything public about an answer, except the answer itself: no count, no margin, no probability of this answer.
+
+    Sentences are texts that carry their facts: ``rule.code`` and ``rule.facts`` say to a program what the words say.
 
     Attributes:
         question: The question in its canonical form.
@@ -32,6 +39,7 @@ class Plan:
         certified: The certificate itself, which ``to_json`` writes; None if there is nothing to certify.
         warnings: The rules that must be read with the answer, even where the others are not shown.
         refused: Why the ledger would refuse this request now; empty if it would not, or if there is no ledger.
+        left: What remains of the budget, if the plan was made with a ledger.
         people: The public number of people, where neighbours replace one person.
         classes: How many people chose each ε, with personal budgets.
         where: The predicate that is true of the rows that are counted, if not all are.
@@ -54,9 +62,10 @@ class Plan:
     people: int | None = None
     classes: Mapping[str, int] | None = None
     where: str | None = None
+    left: str | None = None
 
     def to_dict(self) -> dict[str, Any]:
-        """The plan as a JSON object."""
+        """The plan as a JSON object: facts are fields, and the sentence that says them to people is ``text``."""
         return {
             "schema": "tinct/plan@1",
             "question": self.question,
@@ -64,14 +73,16 @@ class Plan:
             "meaning": self.meaning,
             "epsilon": self.epsilon,
             "delta": self.delta,
-            "neighbors": self.neighbors,
-            "rules": list(self.rules),
-            "method": self.method,
+            "neighbors": as_object(self.neighbors),
+            "rules": [as_object(rule) for rule in self.rules],
+            "method": as_object(self.method),
             "accuracy": self.accuracy.to_dict(),
             "certificate": self.certificate,
             "mechanism": self.mechanism,
-            "warnings": list(self.warnings),
-            "refused": self.refused,
+            "warnings": [as_object(warning) for warning in self.warnings],
+            "granted": None if self.left is None else not self.refused,
+            "refused": as_object(self.refused or None),
+            "left": as_object(self.left),
             "people": self.people,
             "classes": None if self.classes is None else dict(self.classes),
             "where": self.where,
@@ -109,13 +120,22 @@ class Answer:
         return {
             "schema": "tinct/answer@1",
             "answer": self.value,
-            **{name: value for name, value in self.plan.to_dict().items() if name != "schema"},
+            **{name: value for name, value in self.plan.to_dict().items() if name not in _OF_PLANS},
             "request": self.request,
-            "left": self.left,
+            "cost": as_object(self._cost()),
+            "left": as_object(self.left),
             "repeated": self.repeated,
             "completed": self.completed,
             "older": self.older,
         }
+
+    def _cost(self) -> str:
+        """What the ledger has charged for it, now or before; without a ledger, what it has cost all the same."""
+        delta = f", δ = {self.plan.delta}" if self.plan.delta != "0" else ""
+        text = f"ε = {self.plan.epsilon}{delta}" if self.charged is None else self.charged
+        facts = self.charged.facts if isinstance(self.charged, Remark) else {}
+        exact = {"epsilon": self.plan.epsilon, "delta": self.plan.delta} | facts
+        return Remark(text, **exact, charged=self.request is not None)
 
     def _repr_html_(self) -> str:
         """The page that notebooks show."""

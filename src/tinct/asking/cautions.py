@@ -7,6 +7,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from tinct.numbers.amounts import fraction_text
+from tinct.remarks import Remark
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -14,10 +15,10 @@ if TYPE_CHECKING:
 _LARGE_EPSILON = 5
 _LARGE_DELTA = Fraction(1, 10**5)
 _FAR_BELOW = Fraction(1, 10)  # how many people δ may be expected to give away
-NO_LEDGER = "no ledger counts this: costs of several answers about the same people add up"
+NO_LEDGER = Remark("no ledger counts this: costs of several answers about the same people add up", "no-ledger")
 
 
-def cautions(cost: tuple[Any, Fraction], people: int | None) -> Iterator[str]:
+def cautions(cost: tuple[Any, Fraction], people: int | None) -> Iterator[Remark]:
     """One sentence for an ε that promises little, one for a δ that is no small probability; ``people`` if declared.
 
     >>> list(cautions((6, Fraction(0)), None))
@@ -26,14 +27,24 @@ def cautions(cost: tuple[Any, Fraction], people: int | None) -> Iterator[str]:
     epsilon, delta = cost
     if float(epsilon) > _LARGE_EPSILON:
         factor = f"{math.ceil(math.exp(float(epsilon))):,}" if float(epsilon) < 20 else "more than 100 million"
-        yield (
+        yield Remark(
             f"ε = {epsilon} promises little: one person may change the probability of an answer by a factor of up to "
-            f"{factor}"
+            f"{factor}",
+            "large-epsilon",
+            epsilon=str(epsilon),
         )
     if people and delta * people > _FAR_BELOW:
-        yield (
+        yield Remark(
             f"δ = {fraction_text(delta)} is not far below one in {people:,}, the declared number of people: with "
-            "probability δ an answer may give somebody away"
+            "probability δ an answer may give somebody away",
+            "large-delta",
+            delta=fraction_text(delta),
+            people=people,
         )
     elif not people and delta > _LARGE_DELTA:
-        yield f"δ = {fraction_text(delta)} is above 1e-05: with probability δ an answer may give somebody away"
+        yield Remark(
+            f"δ = {fraction_text(delta)} is above 1e-05: with probability δ an answer may give somebody away",
+            "large-delta",
+            delta=fraction_text(delta),
+            people=None,
+        )

@@ -14,6 +14,7 @@ from tinct.exact import sampler
 from tinct.questions import Line
 from tinct.questions.modes import ModeCertificate, ModeTable, PermuteAndFlip, mode_mechanism
 from tinct.questions.questions import Exists, Mode, Question, YesNo, require_own_or_tincts
+from tinct.remarks import Remark
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -90,19 +91,22 @@ class YesNoDesign:
     def method(self) -> str:
         """Why no other mechanism is better."""
         if self.line.selection:
+            code = "one-sided"
             claim = "optimum: no private mechanism that never says yes wrongly says yes more often on any dataset"
         elif self.leaning:
+            code = "given-boundary"
             claim = (
                 "optimum for these boundary values: no private mechanism with the same values where the answer is "
                 "about to change is right more often on any dataset"
             )
         else:
+            code = "fair"
             claim = (
                 "fair optimum: no private mechanism is right as often on every dataset and more often on one, and none "
                 "that treats yes and no alike is right more often on any"
             )
         own = "" if isinstance(self.line, Line) else "; for your own question, if its positions are right everywhere"
-        return f"{claim} (up to units of 2^-62){own}"
+        return Remark(f"{claim} (up to units of 2^-62){own}", code)
 
     def accuracy(self, margins: Sequence[int] | None = None) -> Accuracy:
         """By how many people would have to differ before the true answer changes."""
@@ -227,7 +231,7 @@ class CertainDesign:
     @property
     def method(self) -> str:
         """Why no other mechanism is better."""
-        return "every possible dataset has this answer, so it reveals nothing and costs nothing"
+        return Remark("every possible dataset has this answer, so it reveals nothing and costs nothing", "certain")
 
     def accuracy(self, margins: Sequence[int] | None = None) -> Accuracy:  # noqa: ARG002 # one shape for all
         """The answer is always right."""

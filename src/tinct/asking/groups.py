@@ -20,6 +20,7 @@ from tinct.numbers.amounts import Amount, fraction_text, rational
 from tinct.numbers.bounds import ln_below
 from tinct.privacy import Privacy
 from tinct.questions.questions import Exists
+from tinct.remarks import Remark
 from tinct.sources.source import group_names
 
 if TYPE_CHECKING:
@@ -94,40 +95,52 @@ class Groups:
         selecting = Privacy(Amount(total * share), privacy.exact_delta)
         return cls(None, selecting, Privacy(Amount(total * (1 - share))), most, each)
 
-    def rules(self, by: Sequence[str], unit: str | None, *, published: bool = False) -> tuple[str, ...]:
+    def rules(self, by: Sequence[str], unit: str | None, *, published: bool = False) -> tuple[Remark, ...]:
         """What the plan says about groups; ``published`` answers are written to a folder, without a limit."""
         once = self.counted_in(by, unit)
         if self.selecting is None:
             listed = _listed(self.declared or ())
             return (
                 once,
-                f"there is one answer for each of {listed}, even if it is empty; rows of other groups are ignored",
+                Remark(
+                    f"there is one answer for each of {listed}, even if it is empty; rows of other groups are ignored",
+                    "groups-named",
+                    groups=len(self.declared or ()),
+                ),
             )
+        answering = fraction_text(self.answering.exact_epsilon.value)
         most = "" if published else f"at most {self.most:,} groups are shown, the first when sorted as text; "
         return (
             once,
             *self.warnings,
-            f"each answer is drawn with ε = {fraction_text(self.answering.exact_epsilon.value)}",
-            f"{most}groups with names longer than {MAX_LABEL} bytes or with unprintable characters are left out",
+            Remark(f"each answer is drawn with ε = {answering}", "epsilon-of-each-answer", epsilon=answering),
+            Remark(
+                f"{most}groups with names longer than {MAX_LABEL} bytes or with unprintable characters are left out",
+                "groups-shown",
+                most=None if published else self.most,
+                longest_name=MAX_LABEL,
+            ),
         )
 
-    def counted_in(self, by: Sequence[str], unit: str | None) -> str:
+    def counted_in(self, by: Sequence[str], unit: str | None) -> Remark:
         """In which groups somebody counts, which is a decision and not a fact about the data."""
         columns = " and ".join(map(repr, by))
         if unit is None:
-            return f"each row is in one group of {columns}, so the cost is charged once for all groups together"
-        if self.per_person == 1:
-            return (
+            said = f"each row is in one group of {columns}, so the cost is charged once for all groups together"
+        elif self.per_person == 1:
+            said = (
                 f"a person with rows in several groups of {columns} counts only in the one that sorts first, so the "
                 "cost is charged once for all groups together"
             )
-        return (
-            f"a person counts in at most {self.per_person:,} groups of {columns}, the first when sorted as text; each "
-            f"group is answered with 1/{self.per_person} of ε and δ, and the cost is charged once"
-        )
+        else:
+            said = (
+                f"a person counts in at most {self.per_person:,} groups of {columns}, the first when sorted as text; "
+                f"each group is answered with 1/{self.per_person} of ε and δ, and the cost is charged once"
+            )
+        return Remark(said, "groups-per-person", by=list(by), unit=unit, groups_per_person=self.per_person)
 
     @property
-    def warnings(self) -> tuple[str, ...]:
+    def warnings(self) -> tuple[Remark, ...]:
         """What must be said even in a short answer."""
         if self.selecting is None:
             return ()
@@ -135,7 +148,13 @@ class Groups:
             fraction_text(value) for value in (self.selecting.exact_epsilon.value, self.selecting.exact_delta)
         )
         return (
-            f"groups are found privately with ε = {epsilon}, δ = {delta}: small groups rarely appear, empty ones never",
+            Remark(
+                f"groups are found privately with ε = {epsilon}, δ = {delta}: small groups rarely appear, empty ones "
+                "never",
+                "groups-found",
+                epsilon=epsilon,
+                delta=delta,
+            ),
         )
 
     def identity(self) -> dict[str, Any]:

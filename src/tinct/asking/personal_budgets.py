@@ -26,6 +26,7 @@ from tinct.privacy import Privacy
 from tinct.questions import Condition, parse_predicate
 from tinct.questions.predicates import PREDICATES, And
 from tinct.questions.questions import Exists, Weighted
+from tinct.remarks import Remark
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -115,13 +116,21 @@ class PersonalBudgets:
         """The largest ε of all, which is charged."""
         return self.budgets[-1].exact_epsilon
 
-    def rules(self) -> tuple[str, ...]:
+    def rules(self) -> tuple[Remark, ...]:
         """What the plan says about personal budgets."""
         return (
-            f"each person is protected with their own ε in {self.column!r} ({', '.join(self.names)}); how many people "
-            "chose which ε is public, and rows with any other value are ignored",
-            "cells that cannot be read count as missing, and with personal budgets an unknown row counts as a no",
-            f"the ledger is charged the largest ε, {self.names[-1]}",
+            Remark(
+                f"each person is protected with their own ε in {self.column!r} ({', '.join(self.names)}); how many "
+                "people chose which ε is public, and rows with any other value are ignored",
+                "personal-budgets",
+                epsilon_column=self.column,
+                epsilons=list(self.names),
+            ),
+            Remark(
+                "cells that cannot be read count as missing, and with personal budgets an unknown row counts as a no",
+                "missing-is-no",
+            ),
+            Remark(f"the ledger is charged the largest ε, {self.names[-1]}", "largest-epsilon", epsilon=self.names[-1]),
         )
 
     @property
@@ -222,8 +231,8 @@ class PersonalDesign:
         """Why no other mechanism is better."""
         claim = "no private mechanism is right as often on every dataset and more often on one"
         if self.leaning:
-            return f"fair optimum with a lean for personal budgets: {claim} (up to 10^-9)"
-        return f"fair optimum for personal budgets: {claim} (up to units of 2^-62)"
+            return Remark(f"fair optimum with a lean for personal budgets: {claim} (up to 10^-9)", "leaning")
+        return Remark(f"fair optimum for personal budgets: {claim} (up to units of 2^-62)", "fair")
 
     @property
     def certificate(self) -> Certified:

@@ -10,6 +10,7 @@ from tinct.asking.described import described_as
 from tinct.asking.request import read_request
 from tinct.questions.counts import Categories
 from tinct.questions.predicates import DAY, LABEL, NUMBER, TEXT, YES_NO, compared, literal_text, uses
+from tinct.remarks import Remark
 from tinct.sources import open as open_source
 from tinct.sources.cell_rules import label_of
 from tinct.sources.data_files import TEXT as TEXT_FILES
@@ -85,14 +86,16 @@ def check_reading(
     if described is not None and described.rows_per_person is not None and rows:
         more = sum(many for k, many in rows if k > described.rows_per_person)
         if more:
-            warnings.append(f"{more:,} people have more than the {described.rows_per_person:,} rows that are described")
+            said = f"{more:,} people have more than the {described.rows_per_person:,} rows that are described"
+            warnings.append(Remark(said, "many-rows", people=more, rows_per_person=described.rows_per_person))
     kept = 1 if described is None else described.groups_per_person
     several = sum(many for k, many in among if k > kept)
     if several:
-        warnings.append(
+        said = (
             f"{several:,} people have rows in more than {kept} of the groups of {by}: of each person, only the first "
             f"{kept} in the order of their text count; groups_per_person lets them count in more"
         )
+        warnings.append(Remark(said, "many-groups", people=several, groups_per_person=kept, by=by))
     return ReadingCheck(tuple(warnings), cells, rows, among)
 
 
@@ -117,36 +120,40 @@ def _literals(question: Question, where: Predicate | None) -> list[tuple[str, st
     return [(name, use, value) for name, use, value in found if isinstance(value, str) and use in (TEXT, LABEL)]
 
 
-def _about(cells: CellsRead) -> list[str]:
+def _about(cells: CellsRead) -> list[Remark]:
     """What is probably wrong with a column."""
     filled = cells.rows - cells.blank
-    found = []
+    found: list[tuple[str, str]] = []
     if filled and cells.unread == filled:
-        found.append(
+        said = (
             f"none of the {filled:,} cells of {cells.column} can be read as {_USES[cells.use]}: the answer would be a "
             "coin toss"
         )
+        found.append(("none-read", said))
     elif cells.unread > _MANY * filled:
         shown = ", ".join(f"{text!r:.40} ({many:,})" for text, read, many in cells.spellings if read is None)
-        found.append(
+        said = (
             f"{cells.unread:,} of {filled:,} cells of {cells.column} cannot be read as {_USES[cells.use]} and are "
             f"missing, such as {shown:.300}"
         )
+        found.append(("many-unread", said))
     if not filled:
-        found.append(f"all {cells.rows:,} cells of {cells.column} are blank")
+        found.append(("all-blank", f"all {cells.rows:,} cells of {cells.column} are blank"))
     if cells.use == YES_NO:
         met = {text.removesuffix(".0") for text, _, _ in cells.spellings}
         if met & {"1"} and "2" in met and "0" not in met:
-            found.append(
+            said = (
                 f"{cells.column} is coded with 1 and 2: only 1 is read, as a yes; say what means no, such as "
                 f"majority({cells.column}, yes=1, no=2), or describe the column"
             )
-    return found
+            found.append(("one-and-two", said))
+    facts = {"column": cells.column, "use": cells.use, "cells": filled, "unread": cells.unread}
+    return [Remark(said, code, **facts) for code, said in found]
 
 
 def _unmatched(
     source: Source, literals: list[tuple[str, str, str]], groups: Sequence[str] | None, by: str | None
-) -> list[str]:
+) -> list[Remark]:
     """Texts and groups that no cell is equal to."""
     looked: dict[tuple[str, str], set[str]] = {}
     wanted = [*literals, *((by, LABEL, group) for group in groups or () if by is not None)]
@@ -160,5 +167,6 @@ def _unmatched(
         seen = looked[name, use]
         sought = label_of(value) if use == LABEL else value
         if seen and sought not in seen:
-            found.append(f"no cell of {name} is {literal_text(value)}; there are {', '.join(sorted(seen))[:200]}")
+            said = f"no cell of {name} is {literal_text(value)}; there are {', '.join(sorted(seen))[:200]}"
+            found.append(Remark(said, "no-such-cell", column=name, value=str(value)))
     return found

@@ -12,6 +12,7 @@ from tinct.errors import BudgetExceeded, NotAnswered, ParameterError
 from tinct.ledger import Ledger
 from tinct.ledger.book import not_answered
 from tinct.ledger.contents import Spending, checksum, groups_of
+from tinct.remarks import Remark
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -49,7 +50,8 @@ def in_part(asked: Request, ready: Ready, book: Ledger, scope: str) -> Ready:
         groups_of(found[1])
     except ParameterError:  # names that a ledger cannot hold
         return ready
-    return replace(ready, part=found, plan=replace(ready.plan, rules=(*ready.plan.rules, _DISJOINT.format(found[0]))))
+    said = Remark(_DISJOINT.format(found[0]), "disjoint-groups", partition=found[0], groups=len(found[1]))
+    return replace(ready, part=found, plan=replace(ready.plan, rules=(*ready.plan.rules, said)))
 
 
 def charged(
@@ -61,7 +63,7 @@ def charged(
     return Answer(
         entry.answer, ready.plan, entry.request, left_in(book, scope), entry.repeated,
         completed=charge.repeated and not charge.answered, older=entry.older,
-        charged=str(Spending(entry.epsilon, entry.delta)),
+        charged=Spending(entry.epsilon, entry.delta).said,
     )  # fmt: skip
 
 
@@ -95,7 +97,7 @@ def granted(
 
 
 def refusal(asked: Request, ready: Ready, data: str, book: Ledger, scope: str) -> str:
-    """Why the budget has no room for this request; empty if it has."""
+    """Why the budget has no room for this request, with what it has; empty if there is room."""
     epsilon, delta = ready.cost
     try:
         partition, group = ready.part or (None, None)
@@ -104,7 +106,7 @@ def refusal(asked: Request, ready: Ready, data: str, book: Ledger, scope: str) -
             epsilon=epsilon, delta=delta, scope=scope, partition=partition, group=group, protects=protects
         )  # fmt: skip
     except BudgetExceeded as error:
-        return str(error)
+        return Remark(str(error), "budget-exceeded", **error.facts)
     return ""
 
 
@@ -129,7 +131,7 @@ def completed(book: Ledger, entry: Entry, draw: Callable[[], Any]) -> Entry:
 def left_in(book: Ledger, scope: str) -> str:
     """What remains of a budget, for somebody who has been answered: not to know it must not cost them the answer."""
     try:
-        return str(book.remaining(scope))
+        return book.remaining(scope).said
     except Exception:  # whatever it is, the answer is stored, and is shown
         return "unknown"
 

@@ -232,7 +232,7 @@ def ask(
         if as_json:
             echo_json(found.to_dict())
         else:
-            _print_plan(found, ledger, scope, needed=right is not None)
+            _print_plan(found, scope, needed=right is not None)
         _write_certificate(certificate, found)
         return
     with measured("Counting and proving") as progress:
@@ -302,7 +302,7 @@ def _write_certificate(path: Path | None, plan: Plan) -> None:
     echo(f"Certificate written to {path}", err=True)
 
 
-def _print_plan(plan: Plan, ledger: str | None, scope: str, *, needed: bool) -> None:
+def _print_plan(plan: Plan, scope: str, *, needed: bool) -> None:
     from rich.markup import escape
 
     from tinct.cli.printing import Screen
@@ -313,10 +313,8 @@ def _print_plan(plan: Plan, ledger: str | None, scope: str, *, needed: bool) -> 
     if needed:
         console.print(f"Needed: [bold]ε = {escape(plan.epsilon)}[/bold]")
     _print_details(console, plan)
-    if ledger is not None:
-        from tinct.ledger import Ledger
-
-        console.print(f"Left in the budget of {escape(scope)}: {escape(str(Ledger(ledger).remaining(scope)))}")
+    if plan.left is not None:
+        console.print(f"Left in the budget of {escape(scope)}: {escape(plan.left)}")
         if plan.refused:
             console.print(f"[bold red]This request would be refused:[/bold red] {escape(plan.refused)}")
         else:

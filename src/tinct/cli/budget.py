@@ -385,9 +385,6 @@ def _scope_json(
 ) -> dict[str, Any]:
     from tinct.ledger.costs import exact_text
 
-    def pair(spending: Spending) -> dict[str, str]:
-        return {"epsilon": exact_text(spending.epsilon), "delta": exact_text(spending.delta)}
-
     budget = {"epsilon": exact_text(scope.epsilon), "delta": exact_text(scope.delta), "written": scope.written}
     return {
         "scope": scope.name,
@@ -395,8 +392,8 @@ def _scope_json(
         "budget": budget,
         "composition": scope.composition,
         "details": dict(scope.details),
-        "spent": pair(spent),
-        "left": pair(left),
+        "spent": spent.to_dict(),
+        "left": left.to_dict(),
         "partitions": partitions,
         **({"spent_by_class": {name: exact_text(own) for name, own in by_class.items()}} if by_class else {}),
     }

@@ -8,6 +8,7 @@ import typer
 
 from tinct.cli.printing import echo_json
 from tinct.cli.shared_options import DescriptionOption, JsonOption, between, examples, listed
+from tinct.remarks import as_object
 
 if TYPE_CHECKING:
     from tinct.asking.reading_check import ReadingCheck
@@ -69,7 +70,7 @@ def _fields(found: ReadingCheck) -> dict[str, Any]:
     return {
         "schema": "tinct/check@1",
         "notice": NOTICE,
-        "warnings": list(found.warnings),
+        "warnings": [as_object(warning) for warning in found.warnings],
         "cells": [
             {
                 "column": each.column, "use": each.use, "rows": each.rows, "blank": each.blank, "unread": each.unread,

@@ -269,8 +269,8 @@ def _design_on_spark(
             done = balanced_files(graph, output[0], lean=None if lean is None else _named_lean(lean), **options)
     outputs = [str(answer) for answer in done.outputs]
     if as_json:
-        result = {"schema": "tinct/extension@1", "outputs": outputs, "claim": str(done.claim), "rounds": done.rounds}
-        echo_json({**result, "written": [done.path]})
+        result = {"schema": "tinct/extension@1", "outputs": outputs, "claim": done.claim.to_dict()}
+        echo_json({**result, "rounds": done.rounds, "written": [done.path]})
         return
     columns = ", ".join(["vertex", "color", *(f"Pr[{answer}]" for answer in outputs)])
     echo(f"{done.claim.name[0].upper()}{done.claim.name[1:]}: {done.claim.sentence}.")

@@ -8,7 +8,7 @@ from textwrap import indent
 from typing import TYPE_CHECKING, Any
 
 from tinct.cli.printing import json_text, pour_json
-from tinct.cli.shared_options import describe, plural
+from tinct.cli.shared_options import describe, plural, privacy_object
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -85,8 +85,8 @@ class Report:
             "datasets": len(graph),
             "edges": len(graph.indices) // 2,
             "outputs": [str(output) for output in graph.outputs],
-            "privacy": describe(self.privacy),
-            "claim": "" if mechanism.claim is None else str(mechanism.claim),
+            "privacy": privacy_object(self.privacy),
+            "claim": None if mechanism.claim is None else mechanism.claim.to_dict(),
             **self.stated,
             field: [],
             "private": self.verdict.private,

@@ -19,7 +19,7 @@ from tinct import __version__
 from tinct.cli import ask, bench, budget, check, describe, design, local, plot, release, studio, verify
 from tinct.cli.printing import echo, echo_json, error_object, printable, sift_warnings
 from tinct.cli.shared_options import examples
-from tinct.errors import TinctError, Way, in_words
+from tinct.errors import ParameterError, TinctError, Way, in_words
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -34,15 +34,25 @@ INTERRUPTED = 130
 
 @contextmanager
 def _quoted_safely() -> Iterator[None]:
-    """Make Typer's own errors printable: they quote the command line, with file names that others may have chosen."""
+    """Make Typer's own errors printable: they quote the command line, with file names that others may have chosen.
+
+    For programs they are errors like ours, and become the same object.
+    """
     try:
         yield
     except Exception as error:
         if hasattr(error, "format_message"):
+            if _for_programs() and not type(error).__name__.startswith("NoArgs"):
+                name = getattr(getattr(error, "param", None), "name", None)
+                raise ParameterError(error.format_message(), parameter=name) from None
             for name, value in list(vars(error).items()):
                 if isinstance(value, str):
                     setattr(error, name, printable(value))
         raise
+
+
+def _for_programs() -> bool:
+    return "--json" in sys.argv[1:]
 
 
 class _Commands(TyperGroup):
@@ -131,7 +141,7 @@ def run() -> None:
         app()
     except TinctError as error:
         words = in_options(error, options_of(get_command(app), sys.argv[1:]))
-        if "--json" in sys.argv[1:]:
+        if _for_programs():
             echo_json(error_object(error, words), err=True)
             sys.exit(BAD_INPUT)
         # further lines, such as the place in a question, stay indented: none can pass for a line of ours

@@ -72,6 +72,7 @@ def error_object(error: TinctError, words: str) -> dict[str, Any]:
         "expected": getattr(error, "expected", None),
         "path": None if error.path is None else str(error.path),
         "request": getattr(error, "request", None),
+        "facts": getattr(error, "facts", {}),
     }
 
 

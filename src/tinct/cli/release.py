@@ -19,6 +19,7 @@ from tinct.cli.shared_options import (
     require_certificate,
 )
 from tinct.errors import ParameterError
+from tinct.remarks import Remark, as_object
 
 if TYPE_CHECKING:
     from tinct.exact import Certified
@@ -31,6 +32,7 @@ EXAMPLES = examples(
 )
 
 _LONGEST = 1 << 20
+_SAID = ("charged", "note", "left")
 
 
 def release(
@@ -73,9 +75,10 @@ def release(
         with stage("Charging the ledger"):
             answer, record = _charged(certified, vertex, ledger, request, scope)
     if as_json:
-        result = {"schema": "tinct/release@1", "answer": answer, "guarantee": certified.guarantee}
+        result = {"schema": "tinct/release@1", "answer": answer, "guarantee": _guarantee(certified)}
         stated = {"question": certified.question, "neighbors": certified.neighbors, "pieces": certified.pieces}
-        echo_json({**result, "certificate": certified.id, **stated, **record}, None)
+        said = {name: as_object(record[name]) if name in _SAID else record[name] for name in record}
+        echo_json({**result, "certificate": certified.id, **stated, **said}, None)
         return
     echo(answer)
     echo(f"{certified.guarantee} · certificate {certified.id[:12]}", err=True, dim=True)
@@ -90,6 +93,14 @@ def release(
     echo(line, err=True, dim=True)
     if "note" in record:
         echo(f"Note: {record['note']}", err=True)
+
+
+def _guarantee(certified: Certified) -> dict[str, Any]:
+    """What is promised: the budgets of the edges, and their words."""
+    from tinct.numbers.amounts import fraction_text
+
+    budgets = [{"epsilon": str(term.epsilon), "delta": fraction_text(term.delta)} for term in certified.terms]
+    return {"budgets": budgets, "text": certified.guarantee}
 
 
 def _secret(at: str) -> str:
@@ -132,8 +143,12 @@ def _charged(
         question=f"release from certificate {certified.id}", room=room_for(certified.outputs),
     )  # fmt: skip
     entry = completed(book, charge, lambda: certified.release(vertex))
-    record: dict[str, Any] = {"request": entry.request, "charged": str(Spending(entry.epsilon, entry.delta))}
+    record: dict[str, Any] = {"request": entry.request, "charged": Spending(entry.epsilon, entry.delta).said}
     record |= {"repeated": entry.repeated, "completed": charge.repeated and not charge.answered, "older": entry.older}
     if certified.neighbors not in (Neighbors.ADD_REMOVE, Neighbors.REPLACE):
-        record["note"] = f"you vouch that the edges of this graph are what the budget protects ({owner})"
+        record["note"] = Remark(
+            f"you vouch that the edges of this graph are what the budget protects ({owner})",
+            "own-neighbors",
+            protects=owner.to_dict(),
+        )
     return entry.answer, {**record, "left": left_in(book, scope)}

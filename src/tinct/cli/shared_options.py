@@ -222,6 +222,26 @@ def describe(privacy: object) -> str:
     return repr(privacy)
 
 
+def privacy_object(privacy: object) -> dict[str, Any]:
+    """A privacy for programs: what kind it is, its numbers as they were written, and its words."""
+    from tinct.graphs import EdgeClasses, EdgePrivacy
+    from tinct.numbers.amounts import fraction_text
+    from tinct.privacy import GaussianDP, Privacy
+
+    fields: dict[str, Any] = {"kind": "other"}
+    if isinstance(privacy, Privacy):
+        exact = {"epsilon": str(privacy.exact_epsilon), "delta": fraction_text(privacy.exact_delta)}
+        fields = {"kind": "epsilon-delta", **exact}
+    elif isinstance(privacy, GaussianDP):
+        fields = {"kind": "gaussian", "mu": privacy.mu}
+    elif isinstance(privacy, EdgePrivacy):
+        least, most = float(privacy.epsilon.min()), float(privacy.epsilon.max())
+        fields = {"kind": "edges", "least_epsilon": least, "largest_epsilon": most}
+    elif isinstance(privacy, EdgeClasses):
+        fields = {"kind": "classes", "classes": [privacy_object(pair) for pair in privacy.pairs]}
+    return {**fields, "text": describe(privacy)}
+
+
 _LONGEST = 300
 
 

@@ -21,6 +21,7 @@ from tinct.cli.shared_options import (
     examples,
     load_graph,
     plural,
+    privacy_object,
     require_certificate,
 )
 from tinct.errors import FileError, NotPrivate, ParameterError
@@ -154,7 +155,7 @@ def _print_json(verdict: Verdict, privacy: PrivacyLike, profile: dict[float, flo
     result = {
         "schema": "tinct/verdict@1",
         "private": verdict.private,
-        "privacy": describe(privacy),
+        "privacy": privacy_object(privacy),
         "least_epsilon": verdict.epsilon if math.isfinite(verdict.epsilon) else "infinite",
         "least_delta": verdict.delta,
         "least_mu": verdict.mu if math.isfinite(verdict.mu) else "infinite",
@@ -168,7 +169,7 @@ def _print_json(verdict: Verdict, privacy: PrivacyLike, profile: dict[float, flo
             "neighbor_probability": witness.neighbor_probability,
             "bound": witness.bound,
         },
-        "hint": verdict.hint,
+        "hint": {"code": "one-minus-p", "text": verdict.hint} if verdict.hint else None,
         "profile": [{"epsilon": epsilon, "delta": delta} for epsilon, delta in profile.items()],
     }
     echo_json(result)

@@ -456,6 +456,11 @@ class Ledger:
             f"left {shown(left.delta)} of {shown(scope.delta)}",
             *_hint(asked, charge.epsilon - left.epsilon),
             path=self._store.name,
+            scope=scope.name,
+            budget=Spending(scope.epsilon, scope.delta).to_dict(),
+            spent=Spending(usage.used["epsilon"], usage.used["delta"]).to_dict(),
+            asked=Spending(charge.epsilon, charge.delta).to_dict(),
+            left=left.to_dict(),
         )
 
     def _scope(self, session: Session, name: str) -> Scope:

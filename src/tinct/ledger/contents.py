@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from tinct.errors import ParameterError
 from tinct.ledger.costs import cost_delta, cost_epsilon, exact_text, shown
+from tinct.remarks import Remark
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -38,6 +39,15 @@ class Spending:
 
     def __str__(self) -> str:
         return f"ε = {shown(self.epsilon)}" + (f", δ = {shown(self.delta)}" if self.delta else "")
+
+    @property
+    def said(self) -> Remark:
+        """The amount as a text that carries its two exact numbers."""
+        return Remark(str(self), **self.to_dict())
+
+    def to_dict(self) -> dict[str, str]:
+        """The amount as a JSON object."""
+        return {"epsilon": exact_text(self.epsilon), "delta": exact_text(self.delta)}
 
 
 class State(StrEnum):

@@ -19,6 +19,10 @@ class Claim:
     def __str__(self) -> str:
         return f"{self.name}: {self.sentence}"
 
+    def to_dict(self) -> dict[str, str]:
+        """The claim as a JSON object; its code says which of the claims of this file it is."""
+        return {"code": self.name.replace(" ", "-"), "text": str(self)}
+
 
 _UNDOMINATED = "right at least as often on every dataset and more often on one"
 

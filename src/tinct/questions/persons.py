@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from tinct.questions.counts import Categories
 from tinct.questions.questions import Median, Quantile
+from tinct.remarks import Remark
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -38,12 +39,18 @@ class PersonRule:
 
 RULE = PersonRule(inside=Keep.ANY, label=Keep.FIRST, place=Keep.FIRST)
 
-EACH_ROW = "each row counts as one person; if people can have several rows, name the column that identifies them (unit)"
-_DECLARED = "each row counts as one person, as the owner of the budget declared"
+EACH_ROW = Remark(
+    "each row counts as one person; if people can have several rows, name the column that identifies them (unit)",
+    "rows-are-people",
+    declared=False,
+)
+_DECLARED = Remark(
+    "each row counts as one person, as the owner of the budget declared", "rows-are-people", declared=True
+)
 _UNIT = "a person with several rows counts once, {how}; rows with an empty {unit!r} are ignored"
 
 
-def sentence(question: Question, unit: str | None, *, declared: bool = False) -> str:
+def sentence(question: Question, unit: str | None, *, declared: bool = False) -> Remark:
     """The rule in words, for a question and the column that names persons; ``declared`` if an owner has decided it.
 
     >>> from tinct import majority
@@ -52,14 +59,17 @@ def sentence(question: Question, unit: str | None, *, declared: bool = False) ->
     """
     if unit is None:
         return _DECLARED if declared else EACH_ROW
-    how = {Keep.FIRST: _first_place(question)}[RULE.place]
-    return _UNIT.format(unit=unit, how=how)
+    counts, how = {Keep.FIRST: _first_place(question)}[RULE.place]
+    return Remark(_UNIT.format(unit=unit, how=how), "one-row-per-person", unit=unit, counts=counts)
 
 
-def _first_place(question: Question) -> str:
+def _first_place(question: Question) -> tuple[str, str]:
+    """What a person counts as, for programs and for people."""
     if isinstance(question.counted, Categories):
-        return "in the category listed first"
-    return "with the largest value" if isinstance(question, Median | Quantile) else "as a yes if any of the rows is"
+        return "first-category", "in the category listed first"
+    if isinstance(question, Median | Quantile):
+        return "largest-value", "with the largest value"
+    return "any-yes", "as a yes if any of the rows is"
 
 
 class PersonRow(NamedTuple):

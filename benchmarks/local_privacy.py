@@ -15,7 +15,6 @@ from benchmarks.measuring import seconds
 from benchmarks.rows import Row, faster, slower
 from tinct import local
 from tinct.local import answers_and_reports
-from tinct.local._estimate import estimate_from
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -86,6 +85,8 @@ def privatising() -> Iterator[Row]:
 
 def estimating() -> Iterator[Row]:
     """Estimates from 100 million reports in a file, against reading it."""
+    from pyarrow import parquet
+
     mechanism = local.randomized_response(100, 1)
     block = mechanism.privatize(np.random.default_rng(4).integers(0, 100, REPORTS)).astype(np.int64)
     with tempfile.TemporaryDirectory() as folder:
@@ -95,14 +96,11 @@ def estimating() -> Iterator[Row]:
                 write(block)
 
         def read() -> int:
-            return sum(len(batch) for batch in answers_and_reports.read_reports(path))
+            with parquet.ParquetFile(path) as file:
+                return sum(len(np.asarray(batch.column(0))) for batch in file.iter_batches(1 << 17))
 
         def whole() -> None:
-            seen, people = np.zeros(100, np.int64), 0
-            for batch in answers_and_reports.read_reports(path):
-                seen += mechanism.randomiser.support(batch)
-                people += len(batch)
-            estimate_from(mechanism, seen, people)
+            local.tally(path, mechanism).estimate()
 
         whole()
         yield slower("estimate from 100 million reports", seconds(whole, 2), "reading them", seconds(read, 2), 2.0)

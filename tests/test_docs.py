@@ -190,8 +190,15 @@ def test_every_file_that_the_format_page_shows_can_be_read(tmp_path: Path) -> No
             assert ModeCertificate.from_json(path).categories == ("checkup", "injury")
         elif first == "local":
             assert read_mechanism(path).symbols == ("car", "bus")
+        elif first == "local-counts":
+            survey = tinct.local.randomized_response(3, 1, symbols=["yes", "no", "unsure"])
+            assert tinct.local.Tally.from_json(path, survey).reports == 4
         elif language == "json":
             assert json.loads(body)
+        elif body.startswith("{"):
+            reports = path.rename(path.with_suffix(".jsonl"))
+            read = tinct.local.tally(reports, tinct.local.randomized_response(4, 1), most_rejected=1)
+            assert (read.reports, read.rejected.total(), read.others.total()) == (1, 1, 1)
         else:
             assert {line.count(",") for line in body.splitlines()} == {body.partition("\n")[0].count(",")}
     assert seen >= {"graph", "xml", "source", "mechanism", "certificate", "mode-certificate", "local", "vertex", "json"}

@@ -562,6 +562,21 @@ def test_missing_and_unknown_values_follow_the_rule(session, tmp_path):
     assert {row.place: row.report for row in reports.collect()} == {1: 0, 2: 2, 3: 2, 4: 1, 5: 2}
 
 
+def test_the_test_of_hypotheses_equals_the_local_one(session, tmp_path):
+    """From a frame, and from files by the command; reports of several parts are refused."""
+    mechanism = MECHANISMS["fewer cells"]
+    reports = mechanism.privatize([0, 1, 2, 3] * 100)
+    data = frame(session, report=reports.tolist())
+    assert spark.likelihood_test(data, mechanism) == mechanism.test(reports)
+    other = ([0.25, 0.25, 0.25, 0.25], [0.1, 0.2, 0.3, 0.4])
+    assert spark.likelihood_test(data, mechanism, p0=other[0], p1=other[1]) == mechanism.test(reports, *other)
+    data.write.parquet(str(tmp_path / "reports"))
+    assert jobs.likelihood_test_files(str(tmp_path / "reports"), mechanism) == mechanism.test(reports)
+    subsets = frame(session, report=[[0, 1]])
+    with pytest.raises(ParameterError, match="no plain outputs"):
+        spark.likelihood_test(subsets, local.subset_selection(5, 1, size=2))
+
+
 def test_bad_arguments_of_privatize_and_estimate(session):
     """Columns, types, symbols and reports that do not fit are refused."""
     data, mechanism = frame(session, answer=["a", "b"], n=[0, 1], x=[0.5, 1.5]), MECHANISMS["cells"]

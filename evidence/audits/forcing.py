@@ -205,8 +205,10 @@ def _local(home: Path) -> Forced:
     yield "codes of a table", partial(codes_of, ("yes", "no"), np.array([[WORD]]))
     from tinct.local import answers_and_reports
 
-    yield "reports that are cells", lambda: list(answers_and_reports.read_reports(home / "people.csv"))
-    yield "reports that are cells of Parquet", lambda: list(answers_and_reports.read_reports(home / "people.parquet"))
+    made = local.randomized_response(2, 1)
+    for name in ("people.csv", "people.parquet"):
+        yield f"reports that are not there in {name}", partial(local.tally, home / name, made)
+        yield f"reports that are answers in {name}", partial(local.tally, home / name, made, column="support")
     yield "a column that is not there", lambda: list(answers_and_reports.read_column(home / "people.csv", "nobody"))
 
 

@@ -89,7 +89,7 @@ def _rows(path: Path) -> Any:
 
 
 def _reports(path: Path) -> Any:
-    return [batch.shape for batch in answers_and_reports.read_reports(path)]
+    return local.tally(path, local.randomized_response(5, 1), most_rejected=1).reports
 
 
 def _column(path: Path) -> Any:
@@ -112,7 +112,7 @@ TARGETS = (
     Target("rational in a certificate", ".txt", _text(partial(parse_rational, what="growth"))),
     Target("ledger", ".db", _ledger, slow=True),
     *(Target(f"data {suffix}", suffix, _counted, slow=True) for suffix in (".csv", ".tsv", ".parquet", ".jsonl")),
-    *(Target(f"reports {suffix}", suffix, _reports) for suffix in (".csv", ".parquet")),
+    *(Target(f"reports {suffix}", suffix, _reports) for suffix in (".csv", ".parquet", ".jsonl")),
     Target("column of answers", ".csv", _column),
 )
 
@@ -165,7 +165,8 @@ def _written(folder: Path) -> dict[str, tuple[bytes, ...]]:
         "fixed values .csv": (b"vertex,probability\n2,0.6\n3,0.4\n",),
         "fixed rows": (b'{"[\\"c\\", \\"a\\", \\"b\\"]": {"a": 0.5, "b": 0.25, "c": 0.25}}',),
         "ledger": _saved(folder, ".db", [_make_ledger]),
-        "reports .csv": (b"report\n0\n1\n4\n2\n", b"report_0,report_1\n0,1\n3,2\n"),
+        "reports .csv": (b"report\n0\n1\n4\n2\n", b"at,report_0\n2026,1\n\n2027,2\n"),
+        "reports .jsonl": (b'0\n{"report": 1, "at": [1, "x"]}\n{"version": 1, "mechanism": "0", "report": [2]}\n',),
         "reports .parquet": _saved(folder, ".parquet", [partial(_parquet, table={"report": [0, 1, 4, 2] * 5})]),
         "column of answers": (b'name,support\nann,yes\n"b, ob",no\n',),
     }  # fmt: skip

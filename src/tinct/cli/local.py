@@ -216,6 +216,7 @@ def regimes(
 
 app.command("recommend", epilog=local_plans.RECOMMEND_EXAMPLES)(local_plans.recommend)
 app.command("privatize", epilog=local_reports.PRIVATIZE_EXAMPLES)(local_reports.privatize)
+app.command("count", epilog=local_reports.COUNT_EXAMPLES)(local_reports.count)
 app.command("estimate", epilog=local_reports.ESTIMATE_EXAMPLES)(local_reports.estimate)
 app.command("test", epilog=local_reports.TEST_EXAMPLES)(local_reports.compare_hypotheses)
 

@@ -1,4 +1,4 @@
-"""``tinct local privatize | estimate | test``: from answers to reports, and from reports to estimates and tests."""
+"""``tinct local privatize | count | estimate | test``: answers to reports, reports to estimates and tests."""
 
 from __future__ import annotations
 
@@ -13,14 +13,37 @@ from tinct.cli.shared_options import EngineOption, JsonOption, MasterOption, exa
 from tinct.errors import ParameterError
 
 if TYPE_CHECKING:
-    from tinct.local import LocalMechanism
+    from tinct.local import LocalMechanism, Tally
     from tinct.local._estimate import Estimate
 
 MechanismOption = Annotated[
     Path, typer.Option("--mechanism", "-m", help="A mechanism (.json), as 'tinct local design --output' writes.")
 ]
 # addresses such as hdfs://host/x are no Path: it would take one of the slashes away
-ReportsArgument = Annotated[str, typer.Argument(help="Reports (.csv, .tsv, .parquet), as 'privatize' writes.")]
+ReportsArgument = Annotated[
+    list[str],
+    typer.Argument(
+        help="Reports: files (.jsonl, .csv, .tsv, also with .gz behind, or .parquet), folders, patterns, - for "
+        "standard input, and counts (.json) of 'tinct local count'."
+    ),
+]
+ColumnOption = Annotated[str, typer.Option("--column", "-c", help="The column that holds the reports.")]
+RejectedOption = Annotated[
+    Path | None,
+    typer.Option("--rejected", help="Write the rows that hold no report here (.jsonl).", show_default=False),
+]
+MostRejectedOption = Annotated[
+    float, typer.Option("--most-rejected", help="The largest share of rows that may be set aside.")
+]
+FormatOption = Annotated[
+    str | None,
+    typer.Option(
+        "--format",
+        help="How to read standard input, or files whose names do not say it: jsonl, csv, tsv or parquet, text also "
+        "with .gz behind.",
+        show_default="by the name; jsonl for standard input",
+    ),
+]
 
 PRIVATIZE_EXAMPLES = examples(
     "tinct local design --mechanism randomized-response --symbols yes,no,unsure --epsilon 1 --output rr.json",
@@ -30,10 +53,16 @@ PRIVATIZE_EXAMPLES = examples(
 ESTIMATE_EXAMPLES = examples(
     "tinct local estimate reports.parquet --mechanism rr.json",
     "tinct local estimate reports.csv --mechanism subset.json --top 20 --confidence 0.99 --json",
+    "tinct local estimate 'reports/*.jsonl.gz' --mechanism rr.json --rejected bad.jsonl --most-rejected 0.01",
     "tinct local estimate hdfs://host/reports --mechanism rr.json --engine spark --master yarn",
 )
 _EACH_ROW = "each row has a report of its own, so somebody with k rows is protected with k times this ε"
 TEST_EXAMPLES = examples("tinct local test reports.csv --mechanism optimal.json")
+COUNT_EXAMPLES = examples(
+    "tinct local count 'monday/*.jsonl.gz' --mechanism rr.json --output monday.json",
+    "tinct local count - --mechanism rr.json --output now.json --rejected bad.jsonl < reports.jsonl",
+    "tinct local estimate monday.json tuesday.json --mechanism rr.json",
+)
 
 
 def privatize(
@@ -46,7 +75,7 @@ def privatize(
             "--output",
             "-o",
             metavar="PATH",
-            help="Write the reports here: .csv, .tsv or .parquet; on Spark, a new folder.",
+            help="Write the reports here: .csv, .tsv, .parquet or .jsonl; on Spark, a new folder.",
         ),
     ],
     unit: Annotated[
@@ -85,7 +114,7 @@ def privatize(
 
     keep_inputs([output], [answers, mechanism])
     done = 0
-    with counted("Privatising", "answers") as progress, answers_and_reports.report_writer(output) as write:
+    with counted("Privatising", "answers") as progress, answers_and_reports.report_writer(output, made) as write:
         for cells, rows in answers_and_reports.read_answers(answers, column, unit):
             where = partial(_place, answers, rows)
             write(made.randomiser.draw(answers_and_reports.codes_of(made.symbols, cells, missing, where)))
@@ -109,12 +138,19 @@ def estimate(
     mechanism: MechanismOption,
     confidence: Annotated[float, typer.Option(help="The probability that all intervals hold together.")] = 0.95,
     top: Annotated[int, typer.Option(min=1, help="How many symbols to show, the most frequent first.")] = 20,
+    column: ColumnOption = "report",
+    rejected: RejectedOption = None,
+    most_rejected: MostRejectedOption = 0.05,
+    kind: FormatOption = None,
     engine: EngineOption = "local",
     master: MasterOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Estimate how frequent each symbol is, with intervals that all hold at once."""
-    from tinct.local._estimate import estimate_from, require_estimable
+    """Estimate how frequent each symbol is, with intervals that all hold at once.
+
+    Rows that hold no report of this mechanism are counted and set aside.
+    """
+    from tinct.local._estimate import require_estimable
 
     made = _read(mechanism)
     require_estimable(made)
@@ -122,31 +158,44 @@ def estimate(
         from tinct.spark.jobs import estimate_files
 
         with stage("Counting on Spark"):
-            found = estimate_files(reports, made, confidence=confidence, master=master)
+            found = estimate_files(_one(reports), made, column=column, confidence=confidence, master=master)
     else:
-        seen, people = _support(made, reports)
-        found = estimate_from(made, seen, people, confidence)
+        counted_reports = _counted(made, mechanism, reports, column, rejected, most_rejected, kind)
+        found = counted_reports.estimate(confidence)
     if as_json:
         echo_json(_document(found))
         return
     _print_estimate(found, top)
 
 
-def compare_hypotheses(reports: ReportsArgument, mechanism: MechanismOption, as_json: JsonOption = False) -> None:
-    """Test the mechanism's first hypothesis against its second, from reports."""
-    import numpy as np
+def compare_hypotheses(
+    reports: ReportsArgument,
+    mechanism: MechanismOption,
+    column: ColumnOption = "report",
+    rejected: RejectedOption = None,
+    most_rejected: MostRejectedOption = 0.05,
+    kind: FormatOption = None,
+    engine: EngineOption = "local",
+    master: MasterOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Test the mechanism's first hypothesis against its second, from reports.
 
-    from tinct.local import answers_and_reports
-    from tinct.local.hypothesis_testing import result_from, testable
+    Rows that hold no report of this mechanism are counted and set aside.
+    """
+    from tinct.local.hypothesis_testing import testable
 
     made = _read(mechanism)
-    randomiser = testable(made)
+    testable(made)
     if made.hypotheses is None:
         raise ParameterError(f"{made.name} was not designed for two hypotheses: use tinct local design with p0 and p1")
-    counts = np.zeros(randomiser.outputs, np.int64)
-    for batch in answers_and_reports.read_reports(reports):
-        counts += randomiser.counted(batch)
-    found = result_from(made, counts)
+    if on_spark(engine, master):
+        from tinct.spark.jobs import likelihood_test_files
+
+        with stage("Counting on Spark"):
+            found = likelihood_test_files(_one(reports), made, column=column, master=master)
+    else:
+        found = _counted(made, mechanism, reports, column, rejected, most_rejected, kind).test()
     if as_json:
         fields = {"statistic": found.statistic, "p_value": found.p_value, "exact": found.exact}
         result = {"schema": "tinct/local-test@1", **fields, "favours": found.favours, "reports": found.reports}
@@ -163,21 +212,57 @@ def _read(path: Path) -> LocalMechanism:
     return read_mechanism(path)
 
 
-def _support(made: LocalMechanism, path: str) -> tuple[Any, int]:
-    """Support added up over all batches."""
-    import numpy as np
+def count(
+    reports: ReportsArgument,
+    mechanism: MechanismOption,
+    output: Annotated[Path, typer.Option("--output", "-o", help="Write the counts here (.json).")],
+    column: ColumnOption = "report",
+    rejected: RejectedOption = None,
+    most_rejected: MostRejectedOption = 0.05,
+    kind: FormatOption = None,
+) -> None:
+    """Count reports into a small file, to be added to other counts later: 'estimate' and 'test' take several.
 
-    from tinct.local import answers_and_reports
+    Rows that hold no report of this mechanism are counted and set aside.
+    """
+    keep_inputs([output, rejected], [mechanism, *reports])
+    made = _read(mechanism)
+    found = _counted(made, mechanism, reports, column, rejected, most_rejected, kind)
+    found.to_json(output)
+    echo(f"Counts of {plural(found.reports, 'report')} of mechanism {made.id} written to {output}")
 
-    total, people = None, 0
+
+def _one(reports: list[str]) -> str:
+    if len(reports) > 1:
+        raise ParameterError("--engine spark reads one file or folder of Parquet: name one")
+    return reports[0]
+
+
+def _counted(
+    made: LocalMechanism,
+    mechanism: Path,
+    reports: list[str],
+    column: str,
+    rejected: Path | None,
+    most_rejected: float,
+    kind: str | None,
+) -> Tally:
+    """All reports counted, with a note about the rows that were not."""
+    from tinct.local import tally
+
+    keep_inputs([rejected], [mechanism, *reports])
     with counted("Counting", "reports") as progress:
-        for batch in answers_and_reports.read_reports(path):
-            reports = batch.astype(bool) if made.randomiser.kind == "unary" else batch
-            part = made.randomiser.support(reports)
-            total = part if total is None else total + part
-            people += len(batch)
-            progress(people)
-    return (np.zeros(1, np.int64) if total is None else total), people
+        found = tally(
+            reports, made, column=column, rejected=rejected, most_rejected=most_rejected, kind=kind, progress=progress
+        )
+    if bad := found.rejected.total():
+        why = "; ".join(f"{reason}: {many:,}" for reason, many in found.rejected.most_common())
+        where = "--rejected FILE.jsonl keeps them" if rejected is None else f"they are in {rejected}"
+        echo(f"Note: {plural(bad, 'row')} set aside, {bad / (bad + found.reports):.2%} ({why}); {where}", err=True)
+    if others := found.others.total():
+        names = ", ".join(name for name, _ in found.others.most_common(3))
+        echo(f"Note: {plural(others, 'row')} of other mechanisms ({names}), not counted here", err=True)
+    return found
 
 
 def _document(found: Estimate) -> dict[str, Any]:

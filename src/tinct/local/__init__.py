@@ -7,6 +7,7 @@ from tinct.local._mutual_information import mutual_information
 from tinct.local._optimal import optimal
 from tinct.local._recommend import Choice, Recommendation, recommend
 from tinct.local._regimes import Regime, Regimes, regimes
+from tinct.local._tally import Tally, tally
 from tinct.local.divergences import Utility, divergence
 from tinct.local.information_bounds import information_bound
 from tinct.local.local_mechanism import Certificate, LocalMechanism
@@ -38,6 +39,7 @@ __all__ = [
     "Recommendation",
     "Regime",
     "Regimes",
+    "Tally",
     "Utility",
     "UtilityComparison",
     "binary",
@@ -64,6 +66,7 @@ __all__ = [
     "staircase",
     "subset_selection",
     "symmetric_divergence_bound",
+    "tally",
     "total_variation_bound",
     "unary_encoding",
 ]

@@ -5,6 +5,7 @@ Files are read and written a batch at a time (the extra ``data``). No answer is 
 
 from __future__ import annotations
 
+import json
 import os
 from contextlib import contextmanager, suppress
 from csv import Error as NoTable
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from tinct.local.local_mechanism import LocalMechanism
     from tinct.local.parameters import Integers
 
 SUFFIXES = (".csv", ".tsv", ".parquet")
@@ -51,7 +53,7 @@ def read_answers(path: str | Path, column: str, unit: str | None = None) -> Iter
         if unit is None:
             yield batch.column(0), rows
             continue
-        pa, _ = _arrow()
+        pa, _ = arrow()
         if pa.types.is_nested(batch.schema.field(1).type):
             raise ParameterError.of("unit", "a column with one value in each row")
         first = [at for at, person in enumerate(batch.column(1).to_pylist()) if _is_new(person, people)]
@@ -84,26 +86,8 @@ def place_in(path: str | Path, row: int) -> str:
     return f"row {row + 1:,}"
 
 
-def read_reports(path: str | Path) -> Iterator[NDArray[Any]]:
-    """Batches of reports: whole numbers, one for each person, or several columns of them; truth values for bits."""
-    for batch in _batches(path, None):
-        columns = [_numbers(batch.column(at), path) for at in range(batch.num_columns)]
-        yield columns[0] if len(columns) == 1 else np.stack(columns, axis=1)
-
-
-def _numbers(column: Any, path: str | Path) -> NDArray[Any]:
-    pa, _ = _arrow()
-    import pyarrow.compute as pc
-
-    if not column.null_count:
-        with suppress(pa.ArrowInvalid, pa.ArrowNotImplementedError):
-            return np.asarray(pc.cast(column, pa.int64()))
-    # raised out here, so that Arrow's error, which quotes a cell, is not even its context
-    raise FileError("reports must be whole numbers in every row", path=path)
-
-
 def _batches(path: str | Path, columns: list[str] | None) -> Iterator[Any]:
-    pa, csv = _arrow()
+    pa, csv = arrow()
     suffix = suffix_of(path, SUFFIXES)
     if not os.path.isfile(path):
         raise FileError("there is no such file", path=path)
@@ -118,7 +102,7 @@ def _batches(path: str | Path, columns: list[str] | None) -> Iterator[Any]:
         delimiter = "\t" if suffix == ".tsv" else ","
         with open(path, encoding="utf-8-sig") as file:
             names = [name.strip().strip('"') for name in file.readline().rstrip("\r\n").split(delimiter)]
-        _require_delimiter(columns, names, delimiter, path)
+        require_delimiter(columns, names, delimiter, path)
         _require_columns(columns, names, path)
         reader = csv.open_csv(
             path,
@@ -133,7 +117,7 @@ def _batches(path: str | Path, columns: list[str] | None) -> Iterator[Any]:
     raise FileError("this cannot be read as a table with a header line", path=path)
 
 
-def _require_delimiter(wanted: list[str] | None, found: list[str], delimiter: str, path: str | Path) -> None:
+def require_delimiter(wanted: list[str] | None, found: list[str], delimiter: str, path: str | Path) -> None:
     """Refuse a header that is one name only because something else stands between its names."""
     other = next((sign for sign in _DELIMITERS if sign != delimiter and sign in found[0]), None)
     if len(found) == 1 and other is not None and found != wanted:
@@ -151,12 +135,17 @@ def _require_columns(wanted: list[str] | None, found: list[str], path: str | Pat
 
 
 @contextmanager
-def report_writer(path: str | Path) -> Iterator[Callable[[NDArray[Any]], None]]:
-    """A function that appends batches of reports to a file, which takes its name only when all of them are in it."""
-    pa, csv = _arrow()
+def report_writer(
+    path: str | Path, mechanism: LocalMechanism | None = None
+) -> Iterator[Callable[[NDArray[Any]], None]]:
+    """A function that appends batches of reports to a file, which takes its name only when all of them are in it.
+
+    JSON lines hold each report in an envelope that names the mechanism.
+    """
+    pa, csv = arrow()
     from pyarrow import parquet
 
-    suffix = suffix_of(path, SUFFIXES)
+    suffix = suffix_of(path, SUFFIXES if mechanism is None else (*SUFFIXES, ".jsonl"))
     target = Path(path)
     if not target.parent.is_dir():
         raise FileError(f"the folder {target.parent} does not exist: create it first", path=path)
@@ -165,6 +154,10 @@ def report_writer(path: str | Path) -> Iterator[Callable[[NDArray[Any]], None]]:
 
     def write(reports: NDArray[Any]) -> None:
         nonlocal writer
+        if suffix == ".jsonl" and mechanism is not None:
+            writer = open(part, "wb") if writer is None else writer  # noqa: SIM115 # closed below, like the others
+            writer.write(_lines(reports, mechanism))
+            return
         columns = reports.reshape(len(reports), -1).T
         names = ["report"] if len(columns) == 1 else [f"report_{at}" for at in range(len(columns))]
         batch = pa.table([np.ascontiguousarray(column.astype(np.int64)) for column in columns], names=names)
@@ -193,7 +186,16 @@ def report_writer(path: str | Path) -> Iterator[Callable[[NDArray[Any]], None]]:
         raise
 
 
-def _arrow() -> tuple[Any, Any]:
+def _lines(reports: NDArray[Any], mechanism: LocalMechanism) -> bytes:
+    """Reports as lines of JSON; bits are numbers."""
+    from tinct.local.report_files import envelope
+
+    numbers = reports.astype(np.int64).tolist()
+    return "".join(f"{json.dumps(envelope(mechanism, report))}\n" for report in numbers).encode()
+
+
+def arrow() -> tuple[Any, Any]:
+    """Arrow and its reader of text, if they are there."""
     try:
         import pyarrow as pa
         from pyarrow import csv

@@ -183,6 +183,13 @@ class LocalMechanism:
         witness = replace(found, edge=(self.symbols[u], self.symbols[v]), event=event)
         return NotPrivate(f"{self.name}: {error}; {witness}", witness)
 
+    @cached_property
+    def id(self) -> str:
+        """By what reports name it: 16 hexadecimal digits, the same for the same symbols and units in every file."""
+        from tinct.local import mechanism_files
+
+        return mechanism_files.identity(self)
+
     def privatize(self, values: Any, missing: Hashable | None = None) -> NDArray[Any]:
         """One report for each value of a column, drawn exactly from the operating system's entropy.
 

@@ -5,6 +5,8 @@ The units are in the file as text; a reader proves them again before anybody use
 
 from __future__ import annotations
 
+import struct
+from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
 from tinct._files import json_text, read_text, reading, strict_json, suffix_of, write_atomically
@@ -38,6 +40,32 @@ def write_mechanism(mechanism: LocalMechanism, path: FilePath) -> None:
         "p1": None if both is None else both.p1.tolist(),
     }
     write_atomically(path, json_text(fields))
+
+
+def identity(mechanism: LocalMechanism) -> str:
+    """The beginning of the SHA-256 of symbols and units, written so that every language writes them alike.
+
+    Clients put it into the envelope of a report. They compute it: a name that the collector chooses could be another
+    one for each person.
+    """
+    fields = mechanism.randomiser.fields()
+    held = [_written([plain(symbol) for symbol in mechanism.symbols])]
+    held += [_written(name) + _written(fields[name]) for name in sorted(fields)]
+    return sha256(b"".join(held)).hexdigest()[:16]
+
+
+def _written(value: Any) -> bytes:
+    """A value with its length in front: text as it is, numbers by the bits of a double, lists in brackets."""
+    if isinstance(value, list | tuple):
+        return b"[" + b"".join(map(_written, value)) + b"]"
+    if isinstance(value, str):
+        text = value.encode("utf-8", "surrogatepass")
+        return b"t%d:%s" % (len(text), text)
+    if value is None:
+        return b"z"
+    if isinstance(value, int) and abs(value) > 2**53:  # no client that reads numbers as doubles takes these
+        return b"i%d;" % value
+    return b"n" + struct.pack(">d", value + 0.0)  # -0.0 is 0.0
 
 
 def read_mechanism(path: FilePath) -> LocalMechanism:

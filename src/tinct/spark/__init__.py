@@ -6,7 +6,7 @@ Nothing here imports Spark before it is used. Results equal those of one machine
 from tinct.spark._ask_groups import GroupAnswers, ask_groups
 from tinct.spark._balanced import balanced
 from tinct.spark._boundary_distance import boundary_distance
-from tinct.spark._estimate import estimate, tally
+from tinct.spark._estimate import estimate, likelihood_test, tally
 from tinct.spark._extend import extend
 from tinct.spark._privatize import privatize
 from tinct.spark._session import session
@@ -23,6 +23,7 @@ __all__ = [
     "boundary_distance",
     "estimate",
     "extend",
+    "likelihood_test",
     "privatize",
     "read_graph_frames",
     "session",

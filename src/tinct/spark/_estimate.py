@@ -1,4 +1,4 @@
-"""estimate on Spark: reports are counted on the executors, and only the counts come to the driver."""
+"""estimate and likelihood_test on Spark: reports are counted on the executors; only counts come to the driver."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import numpy as np
 from tinct.errors import ParameterError
 from tinct.local import LocalMechanism
 from tinct.local._estimate import Estimate, estimate_from
+from tinct.local.hypothesis_testing import TestResult, result_from, testable
 from tinct.local.mechanisms.base import PlainRandomiser
 from tinct.sources.spark_engine import guarded, pyspark, require_frame
 from tinct.spark._privatize import REPORT, quoted, report_type, require_single
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from tinct.local.mechanisms.base import Randomiser
+    from tinct.local.parameters import DistributionLike
 
 _PEOPLE, _BAD = -1, -2  # places in a tally that are no symbols
 
@@ -33,11 +35,33 @@ def estimate(df: Any, mechanism: LocalMechanism, *, column: str = REPORT, confid
     return estimate_from(mechanism, *tally(df, mechanism, column=column), confidence)
 
 
+def likelihood_test(
+    df: Any,
+    mechanism: LocalMechanism,
+    *,
+    column: str = REPORT,
+    p0: DistributionLike | None = None,
+    p1: DistributionLike | None = None,
+) -> TestResult:
+    """The likelihood-ratio test of P0 against P1 from a column of reports: ``mechanism.test`` on the same reports."""
+    reports, _ = _reports(df, mechanism, column)
+    return result_from(mechanism, _by_output(reports, testable(mechanism)), p0, p1)
+
+
 def tally(df: Any, mechanism: LocalMechanism, *, column: str = REPORT) -> tuple[NDArray[np.int64], int]:
     """How many reports speak for each symbol (for a table: how often each output was reported), and how many there are.
 
     Tallies of different days or places may be added.
     """
+    reports, randomiser = _reports(df, mechanism, column)
+    if isinstance(randomiser, PlainRandomiser):
+        counts = _by_output(reports, randomiser)
+        return randomiser.support_of(counts), int(counts.sum())
+    return _by_batch(reports, randomiser)
+
+
+def _reports(df: Any, mechanism: LocalMechanism, column: str) -> tuple[Any, Randomiser]:
+    """The column of reports, if it is one of this mechanism."""
     pyspark()
     require_frame(df, "df")
     if not isinstance(mechanism, LocalMechanism):
@@ -49,13 +73,10 @@ def tally(df: Any, mechanism: LocalMechanism, *, column: str = REPORT) -> tuple[
             f"reports of this mechanism are a column of {wanted}, but {column!r:.80} is {held or 'missing'}"
         )
     require_single(df, column)
-    reports = df.select(df[quoted(column)].alias(REPORT))
-    if isinstance(randomiser, PlainRandomiser):
-        return _by_output(reports, randomiser)
-    return _by_batch(reports, randomiser)
+    return df.select(df[quoted(column)].alias(REPORT)), randomiser
 
 
-def _by_output(reports: Any, randomiser: PlainRandomiser) -> tuple[NDArray[np.int64], int]:
+def _by_output(reports: Any, randomiser: PlainRandomiser) -> NDArray[np.int64]:
     """Plain outputs are counted by Spark itself, without Python."""
     from pyspark.sql import functions as f
 
@@ -66,7 +87,7 @@ def _by_output(reports: Any, randomiser: PlainRandomiser) -> tuple[NDArray[np.in
     for at, many in rows:
         _require_good(at != _BAD)
         counts[at] = many
-    return randomiser.support_of(counts), int(counts.sum())
+    return counts
 
 
 def _by_batch(reports: Any, randomiser: Randomiser) -> tuple[NDArray[np.int64], int]:

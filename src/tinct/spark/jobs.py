@@ -10,7 +10,7 @@ from tinct.sources.spark_frames import open_frame
 from tinct.spark import publishing
 from tinct.spark._ask_groups import ask_groups
 from tinct.spark._balanced import balanced
-from tinct.spark._estimate import estimate
+from tinct.spark._estimate import estimate, likelihood_test
 from tinct.spark._extend import extend
 from tinct.spark._privatize import REPORT, privatize
 from tinct.spark._session import session
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
     from tinct.local import LocalMechanism
     from tinct.local._estimate import Estimate
+    from tinct.local.hypothesis_testing import TestResult
     from tinct.mechanism import Claim
     from tinct.sources.spark_frames import SparkSource
     from tinct.spark.fixed_point import Round
@@ -78,6 +79,13 @@ def estimate_files(
 ) -> Estimate:
     """Frequencies from a Parquet file or folder of reports."""
     return estimate(_rows(source, master), mechanism, column=column, confidence=confidence)
+
+
+def likelihood_test_files(
+    source: str, mechanism: LocalMechanism, *, column: str = REPORT, master: str | None = None
+) -> TestResult:
+    """The test of the mechanism's two hypotheses, from a Parquet file or folder of reports."""
+    return likelihood_test(_rows(source, master), mechanism, column=column)
 
 
 def extend_files(

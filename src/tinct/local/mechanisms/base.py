@@ -148,6 +148,7 @@ class Randomiser(ABC):
     epsilon: str
 
     kind: ClassVar[str]
+    bits: ClassVar[bool] = False  # whether a report is a truth value for each symbol
     shape: ClassVar[tuple[str, ...]] = ()  # attributes that files hold as numbers
     amounts: ClassVar[tuple[str, ...]] = ()  # and after them, those that are units
 
@@ -188,9 +189,35 @@ class Randomiser(ABC):
     def draw_batch(self, codes: Codes, read: Read) -> NDArray[Any]:
         """One report for each of a batch of symbol numbers."""
 
+    @property
+    def width(self) -> int:
+        """How many whole numbers a report has; a bit is one too."""
+        return 1
+
     @abstractmethod
-    def support(self, reports: NDArray[Any]) -> Integers:
-        """For each symbol the number of reports that speak for it."""
+    def are_reports(self, rows: Integers) -> NDArray[np.bool_]:
+        """Which rows of ``width`` whole numbers this mechanism can have said."""
+
+    def support(self, reports: Any) -> Integers:
+        """For each symbol the number of reports that speak for it; what the mechanism cannot have said is refused."""
+        return self.support_of_rows(self.rows_of(reports))
+
+    @abstractmethod
+    def support_of_rows(self, rows: Integers) -> Integers:
+        """The same for rows that ``are_reports``."""
+
+    def rows_of(self, reports: Any) -> Integers:
+        """Reports as rows of whole numbers, all of which this mechanism can have said."""
+        found = np.asarray(reports)
+        if self.width == 1 and found.ndim == 1:
+            found = found[:, None]
+        if found.ndim != 2 or found.shape[1] != self.width or found.dtype.kind not in ("iub" if self.bits else "iu"):
+            raise ParameterError(f"reports must be whole numbers, {self.width:,} for each person")
+        good = self.are_reports(found)
+        if not good.all():
+            at = int(np.argmin(good))
+            raise ParameterError(f"report number {at} is none that this mechanism can have said")
+        return found if self.bits else found.astype(np.int64, copy=False)
 
     @property
     def chances(self) -> tuple[Fraction, Fraction] | None:
@@ -245,13 +272,17 @@ class PlainRandomiser(Randomiser):
         """The rank of the matrix: with less than the number of symbols, frequencies cannot be told apart."""
         return int(np.linalg.matrix_rank(self.matrix()))
 
+    def are_reports(self, rows: Integers) -> NDArray[np.bool_]:
+        """Numbers of outputs."""
+        return within(rows, self.outputs)
+
     def counted(self, reports: Any) -> Integers:
         """How often each output was reported."""
-        return np.bincount(require_reports(reports, self.outputs), minlength=self.outputs)
+        return np.bincount(self.rows_of(reports)[:, 0], minlength=self.outputs)
 
-    def support(self, reports: NDArray[Any]) -> Integers:
+    def support_of_rows(self, rows: Integers) -> Integers:
         """Support, from how often each output was reported."""
-        return self.support_of(self.counted(reports))
+        return self.support_of(np.bincount(rows[:, 0], minlength=self.outputs))
 
     def support_of(self, counts: Integers) -> Integers:
         """Support from counts of the outputs; a table needs the counts themselves."""
@@ -306,19 +337,11 @@ def filled_list(value: Any, what: str) -> list[Any]:
     return value
 
 
-def require_reports(reports: Any, outputs: int, width: int | None = None) -> Integers:
-    """Reports as whole numbers below ``outputs``, in rows of ``width`` if given."""
-    found = np.asarray(reports)
-    if width == 1 and found.ndim == 1:  # rows of one number are one column in a file
-        found = found[:, None]
-    wanted = 1 if width is None else 2
-    if found.ndim != wanted or found.dtype.kind not in "iu" or (width is not None and found.shape[1] != width):
-        raise ParameterError(f"reports must be whole numbers, {width or 1} for each person")
-    bad = (found < 0) | (found >= outputs)
-    if bad.any():
-        at = int(np.argwhere(bad)[0][0])
-        raise ParameterError(f"report number {at} is not one of the {outputs:,} outputs of this mechanism")
-    return found.astype(np.int64, copy=False)
+def within(rows: Integers, bound: int) -> NDArray[np.bool_]:
+    """Which rows have numbers from 0 to below ``bound`` only."""
+    # one column is by far the most common, and quicker without a reduction
+    inside = (rows >= 0) & (rows < bound)
+    return inside[:, 0] if rows.shape[1] == 1 else np.asarray(inside.all(axis=1))
 
 
 def _require_distributions(table: Floats, size: int) -> None:

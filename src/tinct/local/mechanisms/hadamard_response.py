@@ -13,7 +13,7 @@ import numpy as np
 
 from tinct.exact import sampler
 from tinct.local.local_mechanism import LocalMechanism
-from tinct.local.mechanisms.base import BASELINE, Channel, Randomiser, require_reports
+from tinct.local.mechanisms.base import BASELINE, Channel, Randomiser, within
 from tinct.local.parameters import MAX_SYMBOLS, TOTAL, LocalBudget, whole
 
 if TYPE_CHECKING:
@@ -87,9 +87,13 @@ class HadamardRandomiser(Randomiser):
         places = sampler.below_many(self.order, len(rows), read).astype(np.int64)
         return np.where(_odd(rows & places) == wanted, places, places ^ (rows & -rows))
 
-    def support(self, reports: NDArray[Any]) -> Integers:
+    def are_reports(self, rows: Integers) -> NDArray[np.bool_]:
+        """Places of the matrix."""
+        return within(rows, self.order)
+
+    def support_of_rows(self, rows: Integers) -> Integers:
         """How many places have +1 in each symbol's row."""
-        seen = np.bincount(require_reports(reports, self.order), minlength=self.order)
+        seen = np.bincount(rows[:, 0], minlength=self.order)
         places = np.arange(self.order)
         return np.array([seen[~_odd(row & places)].sum() for row in range(1, self.size + 1)], np.int64)
 

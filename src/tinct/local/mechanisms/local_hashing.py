@@ -120,15 +120,20 @@ class HashRandomiser(Randomiser):
         answer = respond(self._hash(a, b, codes), self.own, self.other, self.total, read)
         return np.stack([a, b, answer], axis=1)
 
-    def support(self, reports: NDArray[Any]) -> Integers:
-        """How many answers are the hash of each symbol."""
-        rows = np.asarray(reports)
-        if rows.ndim != 2 or rows.shape[1] != 3 or rows.dtype.kind not in "iu":
-            raise ParameterError("reports must be rows (a, b, answer) of whole numbers")
+    @property
+    def width(self) -> int:
+        """The hash, which is two numbers, and the answer."""
+        return 3
+
+    def are_reports(self, rows: Integers) -> NDArray[np.bool_]:
+        """Rows (a, b, answer)."""
         a, b, answer = rows.T
-        inside = (a > 0) & (a < self.prime) & (b >= 0) & (b < self.prime) & (answer >= 0) & (answer < self.buckets)
-        if not inside.all():
-            raise ParameterError(f"report number {int(np.argmin(inside))} is not an output of this mechanism")
+        hashes = (a > 0) & (a < self.prime) & (b >= 0) & (b < self.prime)
+        return np.asarray(hashes & (answer >= 0) & (answer < self.buckets))
+
+    def support_of_rows(self, rows: Integers) -> Integers:
+        """How many answers are the hash of each symbol."""
+        a, b, answer = rows.T
         return np.array([(self._hash(a, b, symbol) == answer).sum() for symbol in range(self.size)], np.int64)
 
     def _hash(self, a: Any, b: Any, symbol: Any) -> Any:

@@ -18,7 +18,7 @@ from tinct.exact import sampler
 from tinct.local.frequency_errors import per_square
 from tinct.local.information_bounds import best_share, rate
 from tinct.local.local_mechanism import LocalMechanism
-from tinct.local.mechanisms.base import BASELINE, Channel, Randomiser, require_reports
+from tinct.local.mechanisms.base import BASELINE, Channel, Randomiser, within
 from tinct.local.parameters import MAX_SYMBOLS, TOTAL, LocalBudget, whole
 
 if TYPE_CHECKING:
@@ -172,9 +172,23 @@ class SubsetRandomiser(Randomiser):
         kept[everyone, dropped], kept[:, -1] = places[:, -1], places[everyone, dropped]
         return kept
 
-    def support(self, reports: NDArray[Any]) -> Integers:
+    @property
+    def width(self) -> int:
+        """The members."""
+        return self.members
+
+    def are_reports(self, rows: Integers) -> NDArray[np.bool_]:
+        """Different numbers of symbols, in any order: a symbol named twice would be counted twice."""
+        good = within(rows, self.size)
+        unsorted = ~(rows[:, 1:] > rows[:, :-1]).all(axis=1)  # as they are drawn, they are sorted
+        if unsorted.any():
+            members = np.sort(rows[unsorted], axis=1)
+            good[unsorted] &= (members[:, 1:] > members[:, :-1]).all(axis=1)
+        return good
+
+    def support_of_rows(self, rows: Integers) -> Integers:
         """How many subsets hold each symbol."""
-        return np.bincount(require_reports(reports, self.size, self.members).ravel(), minlength=self.size)
+        return np.bincount(rows.ravel(), minlength=self.size)
 
     @property
     def chances(self) -> tuple[Fraction, Fraction]:

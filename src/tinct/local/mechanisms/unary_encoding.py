@@ -12,10 +12,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tinct.errors import ParameterError
 from tinct.exact import sampler
 from tinct.local.local_mechanism import LocalMechanism
-from tinct.local.mechanisms.base import BASELINE, Channel, Randomiser
+from tinct.local.mechanisms.base import BASELINE, Channel, Randomiser, within
 from tinct.local.parameters import MAX_SYMBOLS, TOTAL, LocalBudget, whole
 
 if TYPE_CHECKING:
@@ -90,6 +89,7 @@ class UnaryRandomiser(Randomiser):
     other: int
 
     kind = "unary"
+    bits = True
     amounts = ("other",)
 
     def draw_batch(self, codes: Codes, read: Read) -> NDArray[Any]:
@@ -101,12 +101,18 @@ class UnaryRandomiser(Randomiser):
             bits[:, symbol] = drawn < np.where(codes == symbol, half, other)
         return bits
 
-    def support(self, reports: NDArray[Any]) -> Integers:
+    @property
+    def width(self) -> int:
+        """A bit for each symbol."""
+        return self.size
+
+    def are_reports(self, rows: Integers) -> NDArray[np.bool_]:
+        """Bits, as numbers or truth values."""
+        return within(rows, 2)
+
+    def support_of_rows(self, rows: Integers) -> Integers:
         """How many rows have each bit set."""
-        bits = np.asarray(reports)
-        if bits.ndim != 2 or bits.shape[1] != self.size or bits.dtype != bool:
-            raise ParameterError(f"reports must be truth values, {self.size:,} for each person")
-        return np.asarray(bits.sum(axis=0, dtype=np.int64))
+        return np.asarray(rows.sum(axis=0, dtype=np.int64))
 
     @property
     def chances(self) -> tuple[Fraction, Fraction]:

@@ -738,3 +738,264 @@ def test_a_check_warns_first_and_draws_nothing(survey, tmp_path):
     fields = json.loads(tinct_command("check", codes, "majority(a)", "--json", status=1))
     assert fields["notice"].startswith("SECRET")
     assert (fields["cells"][0]["blank"], fields["cells"][0]["unread"]) == (1, 2)  # NA is missing, not unreadable
+
+
+# the owner's answers
+
+
+def on_a_terminal(monkeypatch, data, typed, *arguments, status=0):
+    """Run ``tinct describe`` as if somebody sat there and typed these lines."""
+    monkeypatch.setattr("tinct.cli.describe._is_terminal", lambda: True)
+    result = CliRunner().invoke(app, ["describe", str(data), *arguments], input="".join(f"{line}\n" for line in typed))
+    assert result.exit_code == status, (result.output, result.exception)
+    return result.output
+
+
+@pytest.fixture
+def incomes(tmp_path):
+    """Incomes, a rare ward, directions and words."""
+    data = tmp_path / "x.csv"
+    rows = [f"p{at},{1234 + 17 * at},{'NS'[at % 2]},{'ja' if at % 3 else 'nein'},{at % 28 + 1}.1.2024"
+            for at in range(100)]  # fmt: skip
+    data.write_text("id,income,ward,says,day\n" + "\n".join(rows) + "\np,98765,Xanadu,ja,1.1.2024\n")
+    return data
+
+
+def test_enter_accepts_what_is_proposed_and_nobodys_own_value(incomes, monkeypatch):
+    """Round numbers, words, categories of several people: the richest and the one in Xanadu are not in the file."""
+    said = on_a_terminal(monkeypatch, incomes, [""] * 20, "--person", "id")
+    assert said.startswith("SECRET")
+    assert "98765" in said
+    text = Path(f"{incomes}.toml").read_text("utf-8")
+    assert "98765" not in text
+    assert "1234" not in text
+    assert "Xanadu" not in text
+    found = Description.from_toml(Path(f"{incomes}.toml"))
+    assert not found.confirmed
+    assert found.columns["income"] == ColumnDescription("number", least=0, most=100_000)
+    assert set(found.columns["ward"].values) == {"N", "S"}
+    assert found.columns["says"].yes[0] == "ja"
+    assert found.columns["day"].form == "%d.%m.%Y"
+    assert found.columns["id"].kind == "identifier"
+
+
+def test_the_owner_says_what_columns_mean(incomes, monkeypatch):
+    """Other kinds, other words; what makes no sense is asked again; a column that is skipped is not in the file."""
+    typed = [
+        "skip",
+        "colour",
+        "num",
+        "much",
+        "-",
+        "5000",
+        "yes/no",
+        "s",
+        "s",
+        "s",
+        "n",
+        "cat",
+        "-",
+        "date",
+        "%d",
+        "%d.%m.%Y",
+    ]
+    said = on_a_terminal(monkeypatch, incomes, typed)
+    assert "kind must be one of" in said
+    assert "write a number" in said
+    assert "stands for yes and for no" in said
+    found = Description.from_toml(Path(f"{incomes}.toml"))
+    assert "id" not in found.columns
+    assert found.columns["income"] == ColumnDescription("number", most=5000)
+    assert found.columns["ward"] == ColumnDescription("yes/no", yes=("s",), no=("n",))
+    assert found.columns["says"] == ColumnDescription("category")
+    assert found.columns["day"].form == "%d.%m.%Y"
+
+
+@pytest.mark.parametrize("options", [("--no-input",), ("--yes",), ("--accept", "ward")])
+def test_nobody_is_asked_who_does_not_want_to_be(incomes, monkeypatch, options):
+    """Also without a terminal, as in every other test here."""
+    assert "[" not in on_a_terminal(monkeypatch, incomes, [], *options)
+    assert Path(f"{incomes}.toml").exists()
+
+
+def test_a_dialogue_that_ends_early_leaves_nothing(incomes, monkeypatch):
+    """The end of the input, and Ctrl-C."""
+    on_a_terminal(monkeypatch, incomes, ["", ""], status=1)
+    assert [each.name for each in incomes.parent.iterdir()] == ["x.csv"]
+
+    def stopped(_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("tinct.cli.describe_dialog.asked", stopped)
+    on_a_terminal(monkeypatch, incomes, [], status=130)
+    assert [each.name for each in incomes.parent.iterdir()] == ["x.csv"]
+
+
+# CSV on the Web
+
+CONTEXT = "http://www.w3.org/ns/csvw"
+WEB = {  # the shape of the standard's examples: trees of a city, with everything that has a counterpart here
+    "@context": [CONTEXT, {"@language": "en"}],
+    "url": "https://example.org/data/tree-ops.csv",
+    "dc:title": "Tree Operations",
+    "dcat:keyword": ["tree", "street"],
+    "dialect": {"delimiter": ";", "encoding": "latin1", "header": True, "quoteChar": '"', "trim": True},
+    "null": ["", "NA", "-"],
+    "tableSchema": {
+        "columns": [
+            {"name": "GID", "titles": ["GID", "Generic Identifier"], "dc:description": "An id", "datatype": "string",
+             "required": True},
+            {"name": "on_street", "titles": {"en": "On Street"},
+             "datatype": {"base": "string", "format": "^(Elm|Oak St\\.)$"}},
+            {"name": "trim_cycle", "titles": "Trim Cycle", "lang": "en"},
+            {"name": "inventory_date", "titles": "Inventory Date", "datatype": {"base": "date", "format": "M/d/yyyy"}},
+            {"name": "height", "datatype": {"base": "decimal", "format": {"decimalChar": ",", "groupChar": "."},
+                                            "minimum": 0, "maximum": "120.5"}},
+            {"name": "count", "datatype": {"base": "integer", "minExclusive": 0,
+                                           "format": {"decimalChar": ",", "groupChar": "."}}},
+            {"name": "alive", "datatype": {"base": "boolean", "format": "Y|N"}},
+            {"name": "plain", "datatype": "double"},
+            {"name": "tags", "separator": ";"},
+            {"name": "uri", "virtual": True, "propertyUrl": "rdf:type", "valueUrl": "schema:Place"},
+        ],
+        "primaryKey": "GID",
+        "aboutUrl": "#gid-{GID}",
+    },
+}  # fmt: skip
+
+
+def metadata(tmp_path, fields):
+    """A metadata file."""
+    path = tmp_path / "metadata.json"
+    path.write_text(fields if isinstance(fields, str) else json.dumps(fields), encoding="utf-8")
+    return path
+
+
+def test_metadata_of_csv_on_the_web_is_a_draft(tmp_path):
+    """Everything that has a counterpart is there, and all else is said."""
+    found, left = sources.from_csvw(metadata(tmp_path, WEB))
+    assert not found.confirmed
+    assert found.format == Format(";", "latin-1", ",", ".", ("NA", "-"))
+    assert found.columns == {
+        "GID": ColumnDescription("category"),
+        "On Street": ColumnDescription("category", values=("Elm", "Oak St.")),
+        "Trim Cycle": ColumnDescription("category"),
+        "Inventory Date": ColumnDescription("date", form="%m/%d/%Y"),
+        "height": ColumnDescription("number", least=0, most=120.5),
+        "count": ColumnDescription("number", least=1),
+        "alive": ColumnDescription("yes/no", yes=("y",), no=("n",)),
+    }
+    said = "\n".join(left)
+    for part in ("primaryKey", "required", "the column tags", "the column uri", "the column plain", "are whole"):
+        assert part in said
+
+
+def test_titles_are_those_that_the_file_has(tmp_path):
+    """A title, another title, the name; tables of a group are told by the name of the file."""
+    table = {**WEB, "dialect": {}, "tableSchema": {"columns": [{"name": "a", "titles": ["A", "Á"]}]}}
+    assert list(sources.from_csvw(metadata(tmp_path, table))[0].columns) == ["A"]
+    for name in ("A", "Á", "a"):
+        assert list(sources.from_csvw(metadata(tmp_path, table), columns=[name])[0].columns) == [name]
+    group = {"@context": CONTEXT, "tables": [
+        {"url": "one.csv", "tableSchema": {"columns": [{"name": "x"}]}},
+        {"url": "dir/two%20b.csv", "tableSchema": {"columns": [{"name": "y", "datatype": "date"}]}},
+    ]}  # fmt: skip
+    found, left = sources.from_csvw(metadata(tmp_path, group), file="two b.csv")
+    assert (found.columns, left) == ({"y": ColumnDescription("date", form="%Y-%m-%d")}, ())
+    assert found.format.missing == ()  # in the standard nothing but a blank cell is missing unless it says so
+    with pytest.raises(FileError, match="several tables"):
+        sources.from_csvw(metadata(tmp_path, group))
+
+
+@pytest.mark.parametrize(
+    ("fields", "said"),
+    [
+        ("", "empty"),
+        ("{", "not JSON"),
+        ("[]", "must be an object"),
+        ({}, "@context"),
+        ({"@context": CONTEXT}, "list its columns"),
+        ({"@context": CONTEXT, "tables": []}, "a list of tables"),
+        ({"@context": CONTEXT, "tableSchema": "schema.json"}, "in another file"),
+        ({"@context": CONTEXT, "colour": 1}, "has no field 'colour'"),
+        ({"dialect": {"header": False}}, "header is False"),
+        ({"dialect": {"headerRowCount": 2}}, "headerRowCount is 2"),
+        ({"dialect": {"skipRows": 1}}, "skipRows is 1"),
+        ({"dialect": {"quoteChar": "'"}}, "quoteChar"),
+        ({"dialect": {"doubleQuote": False}}, "doubleQuote"),
+        ({"dialect": {"delimiter": "#"}}, "delimiter must be"),
+        ({"dialect": {"delimiter": 3}}, "dialect:"),
+        ({"dialect": {"encoding": "klingon"}}, "the name of an encoding"),
+        ({"columns": [{}]}, "a name or titles"),
+        ({"columns": [{"name": ["a"]}, {"name": "a"}]}, "two columns are called 'a'"),
+        ({"columns": [{"name": "a", "datatype": "colour"}]}, "no base 'colour'"),
+        ({"columns": [{"name": "a", "datatype": ["number"]}]}, "must be an object"),
+        ({"columns": [{"name": "a", "datatype": {"base": "boolean", "format": "Y"}}]}, "two words"),
+        ({"columns": [{"name": "a", "datatype": {"base": "boolean", "format": "Y|Y"}}]}, "stands for yes and for no"),
+        ({"columns": [{"name": "a", "datatype": {"base": "number", "minimum": "low"}}]}, "a bound must be a number"),
+        ({"columns": [{"name": "a", "datatype": {"base": "number", "minimum": 2, "maximum": 1}}]}, "above 'most'"),
+        ({"columns": [{"name": "a", "null": 3}]}, "null must be"),
+        ({"columns": [{"name": "a", "null": "Y", "datatype": {"base": "boolean", "format": "Y|N"}}]}, "is a value"),
+        ({"columns": [{"name": "a", "colour": 1}]}, "a column has no field 'colour'"),
+    ],
+)  # fmt: skip
+def test_metadata_that_is_not_understood_is_refused(tmp_path, fields, said):
+    """An error that says where."""
+    if isinstance(fields, dict) and not {"@context", "tables"} & set(fields) and fields:
+        listed = fields.get("columns", [{"name": "a"}])
+        rest = {name: value for name, value in fields.items() if name != "columns"}
+        fields = {"@context": CONTEXT, "url": "x.csv", **rest, "tableSchema": {"columns": listed}}
+    with pytest.raises(FileError) as caught:
+        sources.from_csvw(metadata(tmp_path, fields))
+    assert said in str(caught.value)
+
+
+web_columns = st.one_of(
+    words.map(lambda found: ColumnDescription("yes/no", yes=tuple(found[:1]), no=tuple(found[1:2]))),
+    st.lists(numbers, min_size=2, max_size=2).map(
+        lambda two: ColumnDescription("number", least=min(two), most=max(two))
+    ),
+    words.map(lambda found: ColumnDescription("category", values=tuple(found))),
+    st.sampled_from(["%d.%m.%Y", "%Y-%m-%d %H:%M", "%m/%d/%Y %H:%M:%S", "%Y%m%d"]).map(
+        lambda form: ColumnDescription("date", form=form)
+    ),
+    st.just(ColumnDescription("category")),
+)
+
+
+@given(st.dictionaries(names, web_columns, min_size=1, max_size=5), formats)
+def test_what_is_exported_is_imported(tmp_path_factory, listed, written):
+    """What both can say comes back as it was, whatever the columns are called."""
+    listed = {name: each for name, each in listed.items() if not any("|" in word for word in (*each.yes, *each.no))}
+    numeric = any(each.kind == "number" for each in listed.values())
+    written = dataclasses.replace(written, missing=(), **({} if numeric else {"decimal": ".", "thousands": ""}))
+    found = Description(listed, written, confirmed=False)
+    fields, left = sources.to_csvw(found, "x.csv")
+    assert left == ()
+    if listed:
+        again, left = sources.from_csvw(metadata(tmp_path_factory.mktemp("w"), fields))
+        assert (again.columns, again.format, left) == (found.columns, found.format, ())
+
+
+def test_metadata_goes_in_and_out_by_the_command(tmp_path):
+    """Beside the data as a draft that fits it; out again; nothing is overwritten."""
+    data = tmp_path / "tree-ops.csv"
+    head = "GID;On Street;Trim Cycle;Inventory Date;height;count;alive;plain;tags"
+    data.write_bytes(f"{head}\n1;Elm;x;1/2/2024;100,5;3;Y;1.5;a\n".encode("latin-1"))
+    fields = metadata(tmp_path, WEB)
+    said = tinct_command("describe", data, "--import-csvw", fields, "--person", "GID")
+    assert "Left out: primaryKey" in said
+    found = Description.from_toml(Path(f"{data}.toml"))
+    assert (found.person, found.confirmed, found.columns["GID"].kind) == ("GID", False, "identifier")
+    tinct_command("describe", data, "--confirm")
+    assert counts_of(data, "median(height, above=100)", description=Description.from_toml(f"{data}.toml")) == (1, 0, 0)
+    said = tinct_command("describe", data, "--export-csvw", tmp_path / "out.json")
+    assert "Left out: person" in said
+    assert json.loads((tmp_path / "out.json").read_text())["url"] == "tree-ops.csv"
+    assert "already" in tinct_command("describe", data, "--export-csvw", tmp_path / "out.json", status=1)
+    assert "already" in tinct_command("describe", data, "--import-csvw", fields, status=1)
+    assert "goes alone" in tinct_command("describe", data, "--confirm", "--import-csvw", fields, status=1)
+    other = tmp_path / "other.csv"
+    other.write_text("a;b\n1;2\n")
+    assert "not there" in tinct_command("describe", other, "--import-csvw", fields, status=1)
+    assert not Path(f"{other}.toml").exists()

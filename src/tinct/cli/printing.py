@@ -43,6 +43,16 @@ def echo(text: object = "", *, err: bool = False, dim: bool | None = None, color
     typer.secho(printable(str(text)), err=err, dim=dim, fg=color)
 
 
+def asked(question: str) -> str:
+    """What is typed on the terminal behind a question; the end of the input is the end of the command."""
+    typer.echo(printable(question), nl=False)
+    line = sys.stdin.readline()
+    if not line:
+        typer.echo()
+        raise typer.Abort
+    return line.strip()
+
+
 def json_text(value: object, indent: int | None = 2) -> str:
     r"""A value as JSON that keeps letters of all languages, and has every other character escaped.
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from tinct.errors import ParameterError
 from tinct.sources._open import open as open_source
-from tinct.sources.cell_rules import PLAIN, numbers_among
+from tinct.sources.cell_rules import PLAIN, label_of, numbers_among, read_number
 from tinct.sources.columns import BOOLEAN, DECIMAL, FLOAT, MOMENT, WHOLE
 from tinct.sources.data_files import located
 from tinct.sources.description import (
@@ -67,6 +67,11 @@ class Finding:
     kind: ColumnDescription
     sentence: str
     accepted: ColumnDescription
+    values: tuple[tuple[str, int], ...] = ()  # the most frequent ones, if they are few
+
+    def frequent(self, least: int) -> tuple[str, ...]:
+        """The values that so many cells have, if they may be categories."""
+        return tuple(value for value, many in self.values if many >= least) if self.accepted.values else ()
 
 
 @dataclass(frozen=True)
@@ -134,7 +139,9 @@ def _finding(found: ColumnContents, style: Format) -> Finding:
         parts.append(f"{empty:,} of {found.rows:,} cells are blank")
     if marks:
         parts.append(f"{marks:,} say NA or the like")
-    return Finding(name, plain, "; ".join(parts), accepted)
+    numbers = {value: read_number(value, style if found.column.is_text else PLAIN) for value, _ in words}
+    values = ((value if numbers[value] is None else label_of(repr(numbers[value])), many) for value, many in words)
+    return Finding(name, plain, "; ".join(parts), accepted, tuple(values))
 
 
 def _kind(

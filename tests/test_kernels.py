@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import ctypes
 import math
 import sys
 from fractions import Fraction
@@ -14,8 +16,20 @@ from hypothesis import strategies as st
 
 import naive
 import strategies
+from tinct import (
+    DatasetGraph,
+    EdgePrivacy,
+    GaussianDP,
+    Privacy,
+    balanced,
+    exact,
+    extend,
+    rainbow,
+    verify,
+)
 from tinct._kernels import best_cells, breadth_first, checks, fair_search, grid_paths, prefixes, propagation
 from tinct._kernels.compiling import kernel
+from tinct.graphs import EdgeClasses
 
 FREE, FIXED = 2, propagation.FIXED
 # every kernel that settles vertices, and every way in which edges can find their parameters
@@ -760,3 +774,86 @@ def test_least_units_equal_relaxation_plain_and_compiled():
                     graph.indptr, graph.indices, classes, ups, downs, shifts, units, np.uint64(total)
                 )  # fmt: skip
             assert units.tolist() == expected, seed
+
+
+# memory that nobody wrote, and counts beyond a byte
+
+
+def _searches(rng, n):
+    """Every search, by name, on a graph with more vertices than a byte can count."""
+    edges = sorted({(min(u, v), max(u, v)) for u, v in rng.integers(0, n, (3 * n, 2)).tolist() if u != v})
+    count, codes = len(edges), rng.integers(0, 2, n).tolist()
+    case = strategies.Case(n, edges, codes, rng.uniform(0.5, 2, count).tolist(), rng.uniform(0, 1e-3, count).tolist())
+    graph, own = case.graph, case.privacy
+    wide = EdgePrivacy(10.0 ** rng.uniform(-4, 1, count), own.delta)
+    classes = [EdgeClasses(kinds, rng.integers(0, 4, count)) for kinds in (
+        [Privacy(0.5 + 0.1 * c, 1e-6 * c) for c in range(4)], [GaussianDP(0.5 + 0.1 * c) for c in range(4)]
+    )]  # fmt: skip
+    half = {v: 0.5 for v in range(n) if codes[v] == 0}
+    orders = DatasetGraph(edges, {v: tuple("cba" if code else "abc") for v, code in enumerate(codes)}, disconnected=True)
+    rows = {v: {"a": 0.3, "b": 0.4, "c": 0.3} for v in half}
+    searches = {
+        f"{way.__name__} {name}": partial(way, graph, privacy, *given)
+        for name, privacy in (("own", own), ("wide", wide), ("classes", classes[0]), ("probit", classes[1]),
+                              ("one", Privacy(0.7, 1e-4)))
+        for way, given in ((balanced, ()), (extend, (half,)))
+    }  # fmt: skip
+    searches |= {
+        "leaning": partial(balanced, graph, own, lean=0.7),
+        "rainbow": partial(rainbow.extend, orders, classes[0], rows),
+        "in units, fair": partial(exact.balanced, graph, classes[0]),
+        "in units, extended": partial(exact.extend, graph, classes[0], half),
+    }
+    return searches
+
+
+@contextlib.contextmanager
+def _memory_full_of(byte, monkeypatch):
+    """What is allocated and not set is full of this byte: arrays of numpy, and what compiled kernels ask for."""
+    real = np.empty
+
+    def dirty(shape, dtype=float, *rest, **more):
+        array = real(shape, dtype, *rest, **more)
+        if not array.dtype.hasobject:
+            array.reshape(-1).view(np.uint8)[...] = byte
+        return array
+
+    libc = ctypes.CDLL(None) if sys.platform == "linux" else None
+    with monkeypatch.context() as patch:
+        patch.setattr(np, "empty", dirty)
+        if hasattr(libc, "mallopt"):
+            libc.mallopt(-6, 255 - byte)  # M_PERTURB; with 0 memory is left as it is
+        try:
+            yield
+        finally:
+            if hasattr(libc, "mallopt"):
+                libc.mallopt(-6, 0)
+
+
+def _table_of(found):
+    return np.array(found.rows) if isinstance(found, exact.Certified) else found.table
+
+
+def test_searches_read_nothing_but_what_they_wrote(monkeypatch):
+    """Whatever was in memory before, uncompiled or compiled: the same tables bit for bit, and private ones.
+
+    The graph has more vertices than fit into 8 bits. Uncompiled, a counter to which an element of an array is added
+    takes over the width of that element; once, vertices beyond the 255th of a round were lost that way.
+    """
+    searches = _searches(np.random.default_rng(31), 400)
+    expected = {name: _table_of(run()) for name, run in searches.items()}
+    for name, run in searches.items():
+        if not name.startswith("in units"):
+            assert verify(run()).private, name
+    for version in (lambda each: each.plain, lambda each: each.compiled):
+        for byte in (0x3F, 0x7F, 0xFE):  # read as a float 5e-4, 1e306, or less than zero
+
+            def as_chosen(self, *given, version=version, **more):
+                with np.errstate(all="ignore"):
+                    return version(self)(*given, **more)
+
+            with monkeypatch.context() as patch, _memory_full_of(byte, monkeypatch):
+                patch.setattr(kernel, "__call__", as_chosen)
+                found = {name: _table_of(run()) for name, run in searches.items()}
+            for name, table in found.items():
+                assert np.array_equal(table, expected[name]), (name, byte)

@@ -53,7 +53,10 @@ def _branch_root(gain: float, shift: float, ratio: float) -> float:
     square = ratio * (1.0 - shift)
     linear = ratio - shift - ratio * (gain + shift)
     rest = gain + shift
-    root = math.hypot(linear, 2.0 * math.sqrt(square) * math.sqrt(rest))
+    # the hypotenuse, without overflow; not math.hypot, whose last digit differs when it is compiled
+    one, other = abs(linear), 2.0 * math.sqrt(square) * math.sqrt(rest)
+    longer, share = max(one, other), min(one, other) / max(one, other)
+    root = longer * math.sqrt(1.0 + share * share)
     if linear > 0.0:
         return 2.0 * rest / (linear + root)
     return (root - linear) / (2.0 * square)
@@ -155,7 +158,7 @@ def fair_by_rounds(
     for v in range(n):
         # while the search runs, keys of the second colour are negative: one look at w tells its key and its colour
         keys[v] = np.inf if colors[v] == 0 else -np.inf
-        of_second += colors[v]
+        of_second += 1 if colors[v] else 0  # a sum with an element would have its 8 bits, uncompiled
     rarer = 1 if 2 * of_second < n else 0  # from the side of this colour every boundary edge is found
     for v in range(n):
         if colors[v] != rarer:

@@ -58,6 +58,16 @@ def random_graph(n: int, degree: int = 5) -> Case:
     return _case(f"random, {n:,} vertices, {degree * n:,} edges", graph)
 
 
+def path(n: int) -> Case:
+    """A path in stretches of 60 vertices, each of the other colour than the one before."""
+    ends = np.arange(n - 1)
+    rows = np.concatenate([ends, ends + 1])
+    columns = np.concatenate([ends + 1, ends])
+    order = np.lexsort((columns, rows))
+    indptr = np.concatenate([[0], np.cumsum(np.bincount(rows, minlength=n))])
+    return _case(f"path, {n:,} vertices", DatasetGraph.from_csr(indptr, columns[order], np.arange(n) // 60 % 2 == 1))
+
+
 def dense_graph(n: int) -> Case:
     """Like ``random_graph`` with 20 n edges."""
     return random_graph(n, degree=20)

@@ -16,18 +16,28 @@ if TYPE_CHECKING:
 
 def seconds(run: Callable[[], Any], repeats: int = 5) -> float:
     """The shortest of several runs: noise only ever adds."""
-    times = []
-    for _ in range(repeats):
-        start = time.perf_counter()
-        run()
-        times.append(time.perf_counter() - start)
-    return min(times)
+    return min(taken for (taken,) in turns([run], repeats))
 
 
 def in_turns(runs: Sequence[Callable[[], Any]], repeats: int) -> list[float]:
     """The shortest of several runs of each, one after the other in turns, so that a slow minute meets all of them."""
-    rounds = [[seconds(run, 1) for run in runs] for _ in range(repeats)]
-    return [min(times) for times in zip(*rounds, strict=True)]
+    return [min(times) for times in zip(*turns(runs, repeats), strict=True)]
+
+
+def turns(
+    runs: Sequence[Callable[[], Any]], repeats: int, clock: Callable[[], float] = time.perf_counter
+) -> list[list[float]]:
+    """How long each run took in each turn.
+
+    With ``time.process_time`` as the clock, what other programs take from the processor does not count.
+    """
+    return [[_once(run, clock) for run in runs] for _ in range(repeats)]
+
+
+def _once(run: Callable[[], Any], clock: Callable[[], float]) -> float:
+    start = clock()
+    run()
+    return clock() - start
 
 
 def extra_memory(code: str) -> int | None:

@@ -19,7 +19,7 @@ from pyarrow import parquet
 from typer.main import get_command
 
 import tinct
-from tinct import exact, graphs, local
+from tinct import exact, graphs, local, rainbow
 from tinct.asking import needed_epsilon, plan
 from tinct.cli import main
 from tinct.cli.main import in_options, options_of
@@ -476,3 +476,28 @@ def test_errors_about_data_hold_none_of_it(call, tmp_path, monkeypatch):
     assert MARK not in seen
     assert "471147114711" not in seen
     assert getattr(caught.value, "value", None) is None
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda graph: rainbow.best(graph, Privacy(1)),
+        lambda graph: rainbow.best_boundary(graph, Privacy(1)),
+        lambda graph: rainbow.balanced_boundary(graph, Privacy(1)),
+        lambda graph: rainbow.optimum_exists(graph, Privacy(1), {0: [0.5, 0.5]}),
+        rainbow.depths,
+        rainbow.boundary_morphism,
+        graphs.boundary_morphism,
+        graphs.smallest_hitting_set,
+        lambda graph: graphs.personalized(graph, [1, 2]),
+        lambda graph: graphs.metric(graph, lambda _u, _v: 1.0),
+        lambda graph: tinct.Mechanism(graph, [[0.5, 0.5]]),
+        lambda graph: tinct.Mechanism.from_smaller(graph, [[0.5, 0.5]]),
+        lambda graph: tinct.baselines.geometric(graph, Privacy(1)),
+        lambda graph: tinct.homogeneous(graph, Privacy(1), 0.6, 0.6),
+    ],
+)
+def test_what_needs_a_built_graph_says_so(call):
+    for graph in (graphs.neighbors(lambda v: [v - 1, v + 1], lambda v: v >= 0), None):
+        with pytest.raises(ParameterError, match=r"DatasetGraph is needed here|one vertex at a time"):
+            call(graph)

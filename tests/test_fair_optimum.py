@@ -575,6 +575,18 @@ def test_one_row_of_an_implicit_graph_needs_what_it_cannot_look_up():
         balanced(near, lambda _u, _v: Privacy(1), at=0, fixed={1: 0.5})
 
 
+def test_a_weakest_pair_that_an_edge_contradicts_is_refused():
+    """Rows found with it would not fit each other: far from the weak edge they would not know of it."""
+    near = graphs.neighbors(lambda v: [v - 1, v + 1], lambda v: v // 4 % 2 == 0)
+
+    def privacy(u, v):
+        return Privacy("0.1") if {u, v} == {3, 4} else Privacy(1)
+
+    assert balanced(near, privacy, at=1, weakest=Privacy("0.1"))[1] == pytest.approx(balanced(near, privacy, at=1)[1])
+    with pytest.raises(ParameterError, match=r"allows no more than that of any edge .* the edge \(3, 4\)"):
+        balanced(near, privacy, at=3, weakest=Privacy(1))
+
+
 def test_every_design_says_in_which_sense_it_is_optimal():
     line, one, several = graphs.line(2, 2), Privacy(1), EdgePrivacy([1.0, 1.1, 1.2])
     assert balanced(line, one).claim == balanced(line, several).claim == claims.FAIR

@@ -790,7 +790,9 @@ def _searches(rng, n):
         [Privacy(0.5 + 0.1 * c, 1e-6 * c) for c in range(4)], [GaussianDP(0.5 + 0.1 * c) for c in range(4)]
     )]  # fmt: skip
     half = {v: 0.5 for v in range(n) if codes[v] == 0}
-    orders = DatasetGraph(edges, {v: tuple("cba" if code else "abc") for v, code in enumerate(codes)}, disconnected=True)
+    orders = DatasetGraph(
+        edges, {v: tuple("cba" if code else "abc") for v, code in enumerate(codes)}, disconnected=True
+    )
     rows = {v: {"a": 0.3, "b": 0.4, "c": 0.3} for v in half}
     searches = {
         f"{way.__name__} {name}": partial(way, graph, privacy, *given)

@@ -12,6 +12,7 @@ import numpy as np
 
 from tinct.errors import ParameterError
 from tinct.graphs import Budget
+from tinct.graphs.dataset import require_built
 from tinct.mechanism import Mechanism
 from tinct.privacy import Privacy
 from tinct.privacy.differential import TINY
@@ -90,6 +91,7 @@ def smallest_budget(graph: DatasetGraph, privacy: PrivacyLike) -> Privacy | None
 def _by_distance(graph: DatasetGraph, privacy: Privacy, name: str) -> Mechanism:
     if not isinstance(privacy, Privacy):
         raise ParameterError(f"baselines are for one Privacy(epsilon, delta) on all edges, got {privacy!r:.80}")
+    require_built(graph)
     if len(graph.outputs) > 2 or graph.coloring.has_orders:
         raise ParameterError(f"this baseline answers yes/no questions; the graph has {len(graph.outputs)} outputs")
     distance = graph.boundary_distance()

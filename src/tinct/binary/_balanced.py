@@ -238,6 +238,8 @@ def fair_row(
         following: list[Any] = []
         for vertex in rim:
             for other in part.expand(vertex):
+                if weakest is not None:
+                    part.require_not_below(vertex, other, floor, weakest)
                 if other not in seen:
                     seen.add(other)
                     following.append(other)
@@ -272,6 +274,16 @@ class _Part:
             if each not in self.codes:
                 self.codes[each] = code_of(self.graph, each)
         return others
+
+    def require_not_below(self, vertex: Vertex, other: Vertex, floor: float, weakest: SuitablePair) -> None:
+        """Refuse an edge between the colours that contradicts the weakest pair: rows would not fit each other."""
+        if self.codes[vertex] != self.codes[other]:
+            pair = self.pair_of(vertex, other)
+            if self._balance(pair) < floor * (1.0 - 1e-12):
+                raise ParameterError.of(
+                    "weakest", "a pair that allows no more than that of any edge between the answers", weakest,
+                    f": the edge ({vertex!r:.40}, {other!r:.40}) has {pair!r:.80}",
+                )  # fmt: skip
 
     def settled(self, at: Vertex, rim: list[Any], floor: float) -> float | None:
         """The level of ``at`` if the unknown beyond the rim cannot change it; infinite if nothing bounds it."""

@@ -15,6 +15,7 @@ from tinct.binary.one_row import extend_at, fixed_entries, fixed_row, require_an
 from tinct.errors import NotPrivate, ParameterError
 from tinct.graphs import Budget, DatasetGraph, ImplicitGraph, smallest_hitting_set
 from tinct.graphs.boundary import require_hitting
+from tinct.graphs.dataset import require_built
 from tinct.mechanism import Mechanism, claims, require_table, verify
 from tinct.privacy.differential import TINY
 from tinct.privacy.tradeoffs import probit
@@ -218,8 +219,7 @@ def refuse_missed_edge(graph: DatasetGraph, entry: int) -> None:
 
 def require_two_colors(graph: DatasetGraph) -> None:
     """Refuse graphs that are not a yes/no question, and what is not a graph that was built."""
-    if not isinstance(graph, DatasetGraph):
-        raise ParameterError(f"a DatasetGraph is needed here, got {type(graph).__name__}")
+    require_built(graph)
     if graph.coloring.has_orders:
         raise ParameterError("this graph has orders of preference: use tinct.rainbow, or color it with single answers")
     if len(graph.outputs) > 2:

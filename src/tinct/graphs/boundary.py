@@ -92,6 +92,9 @@ def smallest_hitting_set(graph: DatasetGraph) -> list[Any]:
     >>> graphs.smallest_hitting_set(graphs.line(3, 3))
     [3]
     """
+    from tinct.graphs.dataset import require_built
+
+    require_built(graph)
     boundary = graph.boundary()
     if len(boundary.ends) == 0:
         return []

@@ -13,6 +13,7 @@ import numpy as np
 from tinct._kernels.checks import asymmetry
 from tinct._kernels.propagation import CLASSES, DENSE, UNIFORM
 from tinct.errors import ParameterError
+from tinct.graphs.dataset import require_built
 from tinct.numbers.amounts import MAX_EPSILON
 from tinct.privacy import Privacy, SuitablePair
 from tinct.privacy.suitable_pairs import require_answers
@@ -272,6 +273,7 @@ def personalized(graph: DatasetGraph, budgets: Sequence[SuitablePair | AmountLik
     >>> balanced(pair, personalized(pair, [0.5, 2.0])).row((0, 0)).round(3)
     array([0.949, 0.051])
     """
+    require_built(graph)
     pairs = [budget if isinstance(budget, SuitablePair) else Privacy(budget) for budget in budgets]
     widths = {len(vertex) if isinstance(vertex, tuple) else -1 for vertex in graph.vertices}
     if widths != {len(pairs)}:

@@ -283,6 +283,12 @@ def _colors_of(vertices: Sequence[Any], colors: Mapping[Any, Color] | Callable[[
     return [colors[vertex] for vertex in vertices]
 
 
+def require_built(graph: DatasetGraph) -> None:
+    """Refuse a graph that is never built, and what is no graph."""
+    if not isinstance(graph, DatasetGraph):
+        raise ParameterError(f"a DatasetGraph is needed here, got {type(graph).__name__}")
+
+
 def vertex_weights(graph: DatasetGraph, given: Mapping[Any, float] | ArrayLike, name: str) -> NDArray[np.float64]:
     """Weights along the vertices, from an array or from ``{vertex: weight}``, where what is left out is 0.
 

@@ -8,6 +8,7 @@ import numpy as np
 
 from tinct.errors import ParameterError
 from tinct.graphs.budgets import EdgePrivacy
+from tinct.graphs.dataset import require_built
 from tinct.numbers.amounts import MAX_EPSILON
 
 if TYPE_CHECKING:
@@ -56,6 +57,7 @@ def metric(
     >>> graphs.metric(line, lambda u, v: 0.5 * abs(u - v)).epsilon
     array([0.5, 0.5, 0.5])
     """
+    require_built(graph)
     if isinstance(epsilon, bool) or not isinstance(epsilon, int | float) or not 0 < epsilon <= MAX_EPSILON:
         raise ParameterError.of("epsilon", f"a number in (0, {MAX_EPSILON}]", epsilon)
     if isinstance(distance, WeightedGraph):

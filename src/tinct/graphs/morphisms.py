@@ -9,6 +9,7 @@ import numpy as np
 
 from tinct.errors import ParameterError
 from tinct.graphs.builders import line
+from tinct.graphs.dataset import require_built
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -89,6 +90,7 @@ def boundary_morphism(graph: DatasetGraph) -> Morphism:
     >>> graphs.boundary_morphism(graphs.hypercube(3, lambda bits: sum(bits) > 1)).target
     <DatasetGraph: 4 vertices, 3 edges, outputs (False, True)>
     """
+    require_built(graph)
     if len(graph.coloring.palette) != 2 or graph.coloring.has_orders:
         raise ParameterError(f"a boundary line needs two colors, this graph has {len(graph.coloring.palette)}")
     distance, codes = graph.boundary_distance(), graph.coloring.codes

@@ -11,6 +11,7 @@ import numpy as np
 
 from tinct.errors import ParameterError
 from tinct.graphs import DatasetGraph, Morphism
+from tinct.graphs.dataset import require_built
 from tinct.privacy import SuitablePair
 
 if TYPE_CHECKING:
@@ -214,6 +215,7 @@ def _brief(value: object) -> str:
 
 def by_smaller(graph: DatasetGraph, table: ArrayLike) -> Floats:
     """A table with two columns, each row read by its smaller entry."""
+    require_built(graph)
     values = _numbers(table)
     if values.shape != (len(graph), 2) or len(graph.outputs) != 2:
         raise ParameterError(
@@ -243,6 +245,7 @@ def _numbers(table: ArrayLike) -> Floats:
 
 def require_table(graph: DatasetGraph, table: ArrayLike) -> Floats:
     """The table as a read-only float array, if it fits the graph and every row is a distribution."""
+    require_built(graph)
     values = _numbers(table)
     shape = (len(graph), len(graph.outputs))
     if values.shape != shape:

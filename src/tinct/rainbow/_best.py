@@ -11,7 +11,7 @@ import numpy as np
 
 from tinct.errors import NotExtendable, NotPrivate, ParameterError
 from tinct.graphs import Budget, DatasetGraph
-from tinct.graphs.dataset import vertex_weights
+from tinct.graphs.dataset import require_built, vertex_weights
 from tinct.linear_programs import PrivateTables
 from tinct.mechanism import Mechanism, claims
 from tinct.mechanism._verify import directed_edges, excess, verify
@@ -70,6 +70,7 @@ def best(
     >>> round(mechanism.value, 9), round(mechanism.gap, 9)
     (1.5, 0.0)
     """
+    require_built(graph)
     if len(graph.outputs) < 2:
         raise ParameterError(f"at least two answers are needed, this graph has {graph.outputs!r}")
     weights = _weights(graph, utility)

@@ -9,6 +9,7 @@ import numpy as np
 
 from tinct.errors import ParameterError
 from tinct.graphs import DatasetGraph, Morphism
+from tinct.graphs.dataset import require_built
 from tinct.privacy import Privacy, SuitablePair
 from tinct.privacy.differential import TINY
 from tinct.privacy.suitable_pairs import require_answers
@@ -167,6 +168,7 @@ def prefix_events(graph: DatasetGraph) -> Floats:
 
 def require_rainbow(graph: DatasetGraph) -> None:
     """Refuse graphs that have no orders to speak of."""
+    require_built(graph)
     if len(graph.outputs) < 2:
         raise ParameterError(f"at least two answers are needed, this graph has {graph.outputs!r}")
     if not graph.coloring.has_orders and len(graph.outputs) > 2:
@@ -199,5 +201,6 @@ def boundary_morphism(graph: DatasetGraph) -> Morphism:
 
 def depths(graph: DatasetGraph) -> dict[Any, int]:
     """How deep the region of every order is: the largest distance to its own boundary, −1 if it has none."""
+    require_built(graph)
     distance, codes = graph.boundary_distance(), graph.coloring.codes
     return {order: int(distance[codes == code].max(initial=-1)) for code, order in enumerate(graph.coloring.palette)}

@@ -198,5 +198,6 @@ def _in_region(graph: GraphLike, privacy: Any, fixed: Callable[[Any], Floats | N
 def _require_near(seen: Sized, at: Vertex) -> None:
     if len(seen) > MAX_VISITED:
         raise ParameterError(
-            f"{at!r:.80} is too far from the fixed vertices: {MAX_VISITED:,} vertices were visited without an answer"
+            f"{at!r:.80} is too far from the fixed vertices: {MAX_VISITED:,} vertices were visited without an answer; "
+            "with one row for each order and one privacy the search ends at the nearest boundary"
         )

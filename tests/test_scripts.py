@@ -53,6 +53,26 @@ def test_answers_for_groups_are_written_as_a_table(folder, suffix):
     assert dict(zip(table["group"], table["answer"], strict=True)) == answers
 
 
+def test_answers_are_written_even_if_nobody_reads_what_is_printed(folder):
+    """They are paid for."""
+    line = [sys.executable, "-m", "tinct", "ask", "d.csv", QUESTION, "-e", "5", "--by", "ward", "--groups", "N"]
+    reader, writer = os.pipe()
+    os.close(reader)
+    subprocess.run([*line, "-o", "out.csv"], stdout=writer, stderr=subprocess.DEVNULL, check=False)
+    os.close(writer)
+    assert (folder / "out.csv").read_text().splitlines() == ["group,answer", "N,yes"]
+
+
+@pytest.mark.parametrize("by", [("--by", "ward,plz"), ("--by", "ward", "--by", "plz")])
+def test_several_columns_name_groups_together(folder, by):
+    """With commas or by repeating the option, for an answer and for the check of its owner alike."""
+    done = tinct("ask", "d.csv", QUESTION, "-e", 5, *by, "--groups", "N,1010;N,1020", "--json")
+    assert json.loads(done.stdout)["answer"].keys() == {"N,1010", "N,1020"}
+    found = json.loads(tinct("check", "d.csv", QUESTION, *by, "--groups", "N,1010;N,1020", "--json", status=1).stdout)
+    assert [each["column"] for each in found["cells"]] == ["a", "ward", "plz"]
+    assert [(each["code"], each["value"]) for each in found["warnings"]] == [("no-such-cell", "1020")]
+
+
 def test_numbers_stay_numbers_in_parquet(folder):
     """Whole ones are whole."""
     asked = ("ask", "d.csv", "mode(plz, categories=[1010, 1020])", "-e", 5, "--by", "ward", "--groups", "N")

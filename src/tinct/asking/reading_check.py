@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from tinct.asking.described import described_as
-from tinct.asking.request import read_request
+from tinct.asking.request import Grouped, read_request
 from tinct.questions.counts import Categories
 from tinct.questions.predicates import DAY, LABEL, NUMBER, TEXT, YES_NO, compared, literal_text, uses
 from tinct.remarks import Remark
@@ -51,7 +51,7 @@ def check_reading(
     data: DataLike,
     question: Question | str,
     *,
-    by: str | None = None,
+    by: str | Sequence[str] | None = None,
     unit: str | None = None,
     where: str | Predicate | None = None,
     groups: Sequence[str] | None = None,
@@ -66,15 +66,16 @@ def check_reading(
     described = described_as(data, None, description, encoding, decimal, thousands, missing, delimiter)
     asked = read_request(question, 1, "1e-9", by=by, unit=unit, where=where, groups=groups, described=described)
     with open_source(data, described) as source:
-        source.check(asked.question, where=asked.where, unit=asked.unit, by=by)
+        columns = asked.by if isinstance(asked, Grouped) else ()
+        source.check(asked.question, where=asked.where, unit=asked.unit, by=columns or None)
         used = list(asked.question.counted.uses())
         used += [] if asked.where is None else list(uses(asked.where))
-        used += [] if by is None else [(by, LABEL)]
+        used += [(column, LABEL) for column in columns]
         cells = tuple(cells_read(source, name, use) for name, use in dict.fromkeys(used))
         rows = () if asked.unit is None else tuple(per_person(source, asked.unit))
-        among = () if asked.unit is None or by is None else tuple(per_person(source, asked.unit, by))
+        among = () if asked.unit is None or not columns else tuple(per_person(source, asked.unit, columns))
         literals = _literals(asked.question, asked.where)
-        declared = getattr(getattr(asked, "groups", None), "declared", None)
+        declared = asked.groups.declared if isinstance(asked, Grouped) else None
         warnings = _about_bytes(data, described)
         warnings += [warning for each in cells for warning in _about(each)]
         warnings += [
@@ -82,7 +83,7 @@ def check_reading(
             for each in cells
             if each.use == NUMBER and thousands_in_doubt(source, each.column)
         ]
-        warnings += _unmatched(source, literals, declared, by)
+        warnings += _unmatched(source, literals, declared, columns)
     if described is not None and described.rows_per_person is not None and rows:
         more = sum(many for k, many in rows if k > described.rows_per_person)
         if more:
@@ -92,10 +93,10 @@ def check_reading(
     several = sum(many for k, many in among if k > kept)
     if several:
         said = (
-            f"{several:,} people have rows in more than {kept} of the groups of {by}: of each person, only the first "
-            f"{kept} in the order of their text count; groups_per_person lets them count in more"
+            f"{several:,} people have rows in more than {kept} of the groups of {' and '.join(columns)}: of each "
+            f"person, only the first {kept} in the order of their text count; groups_per_person lets them count in more"
         )
-        warnings.append(Remark(said, "many-groups", people=several, groups_per_person=kept, by=by))
+        warnings.append(Remark(said, "many-groups", people=several, groups_per_person=kept, by=list(columns)))
     return ReadingCheck(tuple(warnings), cells, rows, among)
 
 
@@ -152,11 +153,14 @@ def _about(cells: CellsRead) -> list[Remark]:
 
 
 def _unmatched(
-    source: Source, literals: list[tuple[str, str, str]], groups: Sequence[str] | None, by: str | None
+    source: Source, literals: list[tuple[str, str, str]], groups: Sequence[str] | None, by: tuple[str, ...]
 ) -> list[Remark]:
     """Texts and groups that no cell is equal to."""
     looked: dict[tuple[str, str], set[str]] = {}
-    wanted = [*literals, *((by, LABEL, group) for group in groups or () if by is not None)]
+    wanted = list(literals)
+    for group in groups or ():  # a name of several columns has commas between; a cell with a comma is not looked for
+        parts = [group] if len(by) == 1 else group.split(",")
+        wanted += [(name, LABEL, part) for name, part in zip(by, parts, strict=False) if len(parts) == len(by)]
     found = []
     for name, use, value in wanted:
         if (name, use) not in looked:

@@ -19,6 +19,7 @@ from tinct.cli.shared_options import (
     ScopeOption,
     between,
     classes,
+    columns_of,
     examples,
     keep_inputs,
     listed,
@@ -83,7 +84,7 @@ def ask(
     by: Annotated[
         list[str] | None,
         typer.Option(
-            help="One answer for each group in this column; repeat it for several columns.", show_default=False
+            help="One answer for each group in this column, or in several, separated by commas.", show_default=False
         ),
     ] = None,
     groups: Annotated[
@@ -196,8 +197,9 @@ def ask(
     """
     from tinct import asking
 
+    by = columns_of(by)
     options: dict[str, Any] = {
-        "epsilon": epsilon, "delta": delta, "by": by or None, "unit": unit, "neighbors": neighbors, "people": people,
+        "epsilon": epsilon, "delta": delta, "by": by, "unit": unit, "neighbors": neighbors, "people": people,
         "where": where, "groups": listed(groups, ";" if by and len(by) > 1 else ","),
         "most_groups": most_groups, "select": select, "groups_per_person": groups_per_person, "lean": lean,
         "epsilon_column": epsilon_column, "budgets": classes(budgets), "description": description,
@@ -237,10 +239,12 @@ def ask(
         return
     with measured("Counting and proving") as progress:
         answer = asking.ask(rows, question, progress=progress, **charge, **options)
-    _print_result(answer, details, as_json)  # before anything else can fail: it is paid for
-    if output is not None:
-        write_answers(output, answer.value)
-        echo(f"Answers written to {output}", err=True)
+    try:
+        _print_result(answer, details, as_json)  # before anything else can fail: it is paid for
+    finally:  # also if nobody reads what is printed to the end
+        if output is not None:
+            write_answers(output, answer.value)
+            echo(f"Answers written to {output}", err=True)
     _write_certificate(certificate, answer.plan)
 
 

@@ -34,7 +34,7 @@ def bench(
 ) -> None:
     """Measure tinct on this machine: designing, proving, drawing, and a randomiser for thousands of symbols.
 
-    Every time is the shortest of three. The full comparison, with linear programs and other libraries, is `make bench`
+    Every time is the shortest of three. The full comparison, with linear programs and other libraries, is 'make bench'
     in a clone.
     """
     with stage("Measuring"):

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from tinct.cli.printing import echo_json
-from tinct.cli.shared_options import DescriptionOption, JsonOption, between, examples, listed
+from tinct.cli.shared_options import DescriptionOption, JsonOption, between, columns_of, examples, listed
 from tinct.remarks import as_object
 
 if TYPE_CHECKING:
@@ -24,8 +24,14 @@ _SHOWN = 8
 def check(
     data: Annotated[str, typer.Argument(help="The data, as for tinct ask.")],
     question: Annotated[str, typer.Argument(help="The question, as for tinct ask.")],
-    by: Annotated[str | None, typer.Option(help="A column of groups.", show_default=False)] = None,
-    groups: Annotated[str | None, typer.Option(help="The groups, separated by commas.", show_default=False)] = None,
+    by: Annotated[
+        list[str] | None,
+        typer.Option(help="A column of groups, or several, separated by commas.", show_default=False),
+    ] = None,
+    groups: Annotated[
+        str | None,
+        typer.Option(help="The groups, separated by commas (with several columns by semicolons).", show_default=False),
+    ] = None,
     unit: Annotated[str | None, typer.Option(help="The column that identifies people.", show_default=False)] = None,
     where: Annotated[
         str | None, typer.Option(help="Count only rows for which this predicate is true.", show_default=False)
@@ -53,9 +59,11 @@ def check(
     from tinct.asking.reading_check import check_reading
     from tinct.cli.printing import stage
 
+    columns = columns_of(by)
     with stage("Reading the data"):
         found = check_reading(
-            data, question, by=by, unit=unit, where=where, groups=listed(groups), description=description,
+            data, question, by=columns, unit=unit, where=where,
+            groups=listed(groups, ";" if columns and len(columns) > 1 else ","), description=description,
             delimiter=between(delimiter), encoding=encoding, decimal=decimal, thousands=thousands,
             missing=listed(missing),
         )  # fmt: skip

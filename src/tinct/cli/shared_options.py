@@ -100,6 +100,15 @@ def listed(text: str | None, between: str = ",") -> list[str] | None:
     return None if text is None else [part.strip() for part in text.split(between)] if text.strip() else []
 
 
+def columns_of(by: list[str] | None) -> list[str] | None:
+    """The columns of --by: it may be repeated, and have several, separated by commas.
+
+    >>> columns_of(["year,ward", "sex"])
+    ['year', 'ward', 'sex']
+    """
+    return [column for each in by for column in listed(each) or [""]] if by else None
+
+
 def classes(text: str | None) -> list[str] | dict[str, int] | None:
     """Personal budgets: ``0.5=120,1=80`` says how many people chose which, ``0.5,1`` leaves that open."""
     parts = listed(text)

@@ -135,7 +135,10 @@ class _Parser:
                 break
             self.take()
         if not self.next.is_sign(")"):
-            self.fail(f"{_HINTS.get(self.next.value, 'expected , or ) here')}, got {self.next}")
+            hint = _HINTS.get(self.next.value, "expected , or ) here")
+            if "column" in parameters and self.next.value in OPERATORS:
+                hint = f"a bound has a name, as in {_EXAMPLES[word.value]}"
+            self.fail(f"{hint}, got {self.next}")
         for name in parameters:
             if name not in given and name not in _OPTIONAL:
                 self.fail(f"{word.value} needs {name}: {_EXAMPLES[word.value]}")
@@ -159,8 +162,14 @@ class _Parser:
         if token.kind == tokens.NAME and after.is_sign("="):
             name = token.value
             if name not in parameters:
-                hint = "; to compare, write ==" if "predicate" in parameters else ""
-                self.fail(f"{word} has no argument {name!r:.40}: {_EXAMPLES[word]}{hint}")
+                if self.tokens[self.at + 2].is_sign(">", "<"):
+                    self.fail(f"write {self.tokens[self.at + 2].value}=, got {after.value}", after)
+                near = difflib.get_close_matches(name.lower(), parameters, n=1)
+                hint = f"; did you mean {near[0]}?" if near else "; to compare, write =="
+                self.fail(
+                    f"{word} has no argument {name!r:.40}: {_EXAMPLES[word]}"
+                    f"{hint if near or 'predicate' in parameters else ''}"
+                )
             self.at += 2
             self.named = True
         else:
@@ -251,6 +260,8 @@ class _Parser:
             return self.built(start, Comparison, column, operator, value)  # type: ignore[no-any-return]
         if self.next.value in _HINTS and self.next.kind == tokens.SIGN:
             self.fail(_HINTS[self.next.value])
+        if self.next.is_word("is"):
+            self.fail(f"to compare, write ==, as in {column:.40} == yes")
         return Comparison(column, "==", True)  # a column on its own is a yes/no column
 
     def between(self, start: Token, column: str) -> Predicate:
@@ -274,8 +285,10 @@ class _Parser:
         if token.kind == tokens.QUOTED or (token.kind == tokens.NAME and token.value.lower() not in RESERVED):
             return self.take().value
         if token.kind in (tokens.NUMBER, tokens.TEXT) or token.is_word(*_TRUTHS):
+            range_of = ", as in age between 18 and 30" if self.after.is_sign("<", "<=") else ""
             self.fail(
-                f"expected a column, got {token}: the column comes first, and its name is bare or in double quotes"
+                f"expected a column, got {token}: the column comes first{range_of}, and its name is bare or in double "
+                "quotes"
             )
         hint = _HINTS.get(token.value)
         return self.fail(hint or f"expected a column, got {token}")
@@ -291,7 +304,7 @@ class _Parser:
         if start.kind == tokens.QUOTED:
             self.fail("a text is written in single quotes; double quotes are for the names of columns")
         if start.kind == tokens.NAME:
-            self.fail(f"expected a number, a text in single quotes, yes or no, got {start}: a text is written in '…'")
+            self.fail(f"a text is written in single quotes: '{start.value:.40}'")
         return self.number()
 
     def list(self) -> tuple[Literal, ...]:
@@ -339,8 +352,11 @@ class _Parser:
     def written_number(self) -> str:
         sign = self.take().value if self.next.is_sign("-", "+") else ""
         if self.next.kind != tokens.NUMBER:
-            self.fail(f"expected a number, got {self.next}")
+            dates = "; dates and texts are compared in share(born >= 1990-12-24, at_least=50%)"
+            self.fail(f"expected a number, got {self.next}{dates if self.next.kind == tokens.TEXT else ''}")
         written = self.take()
+        if self.next.kind == tokens.NUMBER and self.next.start == written.start + written.length:  # 24.12.1990
+            self.fail("a date is written year-month-day, such as 1990-12-24", written)
         value = written.value
         while self.named and self._continues(written, self.next, self.after):  # 12,000 as it is printed
             self.take()

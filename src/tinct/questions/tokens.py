@@ -24,6 +24,10 @@ _TOKEN = re.compile(
     |(?P<sign>==|!=|<=|>=|<>|&&|\|\||[<>=(),\[\]/%&|.!+-])""",
     re.VERBOSE,
 )
+_KEYBOARD = {
+    "≥": "write >=", "≤": "write <=", "≠": "write !=", "‘": "write ' for quotes", "’": "write ' for quotes",
+    "“": "write ' around texts and \" around names", "”": "write ' around texts and \" around names",
+}  # fmt: skip
 _OPEN = {"`": "a name in backquotes", '"': "a name in double quotes", "'": "a text in single quotes"}
 
 
@@ -62,7 +66,9 @@ def tokenize(text: object) -> list[Token]:
         match = _TOKEN.match(text, at)
         if not match:
             opened = _OPEN.get(text[at])
-            fail(text, at, f"{opened} is not closed" if opened else f"{text[at]!r} has no meaning here")
+            if opened:
+                fail(text, at, f"{opened} is not closed")
+            fail(text, at, f"{_KEYBOARD.get(text[at], 'this has no meaning here')}, got {text[at]!r}")
         if match.lastgroup != "blank":
             tokens.append(_token(str(match.lastgroup), match[0], at))
         at = match.end()

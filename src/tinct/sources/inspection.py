@@ -18,7 +18,7 @@ from tinct.sources.description import Format
 from tinct.sources.sql_dialects import DUCKDB, text_literal
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
     from pathlib import Path
 
     from tinct.sources.source import Source
@@ -152,17 +152,17 @@ def _doubt(column: Column) -> list[str]:
     return [DUCKDB.count_if(grouped), DUCKDB.count_if(f"{fraction} AND NOT {grouped}")]
 
 
-def per_person(source: Source, unit: str, of: str | None = None) -> list[tuple[int, int]]:
-    """How many people have one row, two rows and so on; with a column of groups, rows in so many groups."""
+def per_person(source: Source, unit: str, of: Sequence[str] = ()) -> list[tuple[int, int]]:
+    """How many people have one row, two rows and so on; with columns of groups, rows in so many groups."""
     person = source._schema.column(unit, PERSON)
-    used, counted = [person], "count(*)"
-    if of is not None:
-        label = source._schema.column(of, "label")
-        used.append(label)
-        counted = f"count(DISTINCT {second_reading(label, 'label', 'l')})"
-        inner = f"SELECT {first_reading(person, PERSON)} AS p, {first_reading(label, 'label')} AS l FROM {{scan}}"
-    else:
-        inner = f"SELECT {first_reading(person, PERSON)} AS p FROM {{scan}}"
+    labels = [source._schema.column(name, "label") for name in of]
+    used, counted = [person, *labels], "count(*)"
+    if labels:
+        read = [second_reading(label, "label", f"l{at}") for at, label in enumerate(labels)]
+        filled = " AND ".join(f"({each}) IS NOT NULL" for each in read)
+        counted = f"count(DISTINCT CASE WHEN {filled} THEN row({', '.join(read)}) END)"
+    cells = "".join(f", {first_reading(label, 'label')} AS l{at}" for at, label in enumerate(labels))
+    inner = f"SELECT {first_reading(person, PERSON)} AS p{cells} FROM {{scan}}"
     people = f"SELECT p, {counted} AS k FROM ({inner}) WHERE p IS NOT NULL GROUP BY p"
     return [
         (int(k), int(many))

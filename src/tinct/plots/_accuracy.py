@@ -11,6 +11,8 @@ from tinct.plots import style
 from tinct.plots.canvas import drawing
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
     from tinct._files import FilePath
     from tinct.asking.accuracy import Accuracy
     from tinct.asking.answers import Answer, Plan
@@ -22,7 +24,7 @@ def accuracy(
     title: str | None = None,
     dark: bool = False,
     path: FilePath | None = None,
-    ax: Any = None,
+    ax: Axes | None = None,
 ) -> Any:
     """Draw the least probability of a right answer against the margin, for tinct and what it is compared with.
 

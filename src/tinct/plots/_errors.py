@@ -17,6 +17,7 @@ from tinct.plots.canvas import Canvas, drawing
 from tinct.privacy import Privacy
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from numpy.typing import NDArray
 
     from tinct._files import FilePath
@@ -54,7 +55,7 @@ def errors(
     title: str | None = None,
     dark: bool = False,
     path: FilePath | None = None,
-    ax: Any = None,
+    ax: Axes | None = None,
 ) -> Any:
     """Draw the probability of a wrong answer against the distance to the boundary, on a logarithmic scale.
 

@@ -13,6 +13,8 @@ from tinct.plots import style
 from tinct.plots.canvas import Canvas, drawing
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
     from tinct._files import FilePath
 
 _POINTS = 201
@@ -26,7 +28,7 @@ def frontier(
     title: str | None = None,
     dark: bool = False,
     path: FilePath | None = None,
-    ax: Any = None,
+    ax: Axes | None = None,
 ) -> Any:
     """Draw the pairs of truths that privacy allows on the two boundaries, with the balanced and the best pair.
 

@@ -18,6 +18,7 @@ from tinct.plots.layouts import positions as layout
 from tinct.privacy import SuitablePair
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from numpy.typing import NDArray
 
     from tinct._files import FilePath
@@ -44,7 +45,7 @@ def graph(
     title: str | None = None,
     dark: bool = False,
     path: FilePath | None = None,
-    ax: Any = None,
+    ax: Axes | None = None,
 ) -> Any:
     """Draw a mechanism on its graph, or a graph without a mechanism.
 

@@ -13,6 +13,8 @@ from tinct.plots.layouts import is_row
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from matplotlib.axes import Axes
+
     from tinct._files import FilePath
 
 MOST_PIES = 60
@@ -28,7 +30,7 @@ def mechanism(
     title: str | None = None,
     dark: bool = False,
     path: FilePath | None = None,
-    ax: Any = None,
+    ax: Axes | None = None,
 ) -> Any:
     """Draw a mechanism: every vertex a pie of its distribution, or the error against the distance to the boundary.
 

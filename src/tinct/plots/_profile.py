@@ -14,6 +14,7 @@ from tinct.plots.canvas import Canvas, drawing
 from tinct.privacy import Privacy
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from numpy.typing import ArrayLike, NDArray
 
     from tinct._files import FilePath
@@ -34,7 +35,7 @@ def profile(
     title: str | None = None,
     dark: bool = False,
     path: FilePath | None = None,
-    ax: Any = None,
+    ax: Axes | None = None,
 ) -> Any:
     """Draw the least δ for which a mechanism is (ε, δ)-private, for every ε.
 

@@ -12,6 +12,8 @@ from tinct.plots import style
 from tinct.plots.canvas import Canvas, drawing
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
     from tinct._files import FilePath
     from tinct.local import Regime, Regimes, UtilityComparison
 
@@ -26,7 +28,7 @@ def utilities(
     title: str | None = None,
     dark: bool = False,
     path: FilePath | None = None,
-    ax: Any = None,
+    ax: Axes | None = None,
 ) -> Any:
     """Draw every local mechanism's utility against ε.
 
@@ -76,7 +78,7 @@ def regimes(
     title: str | None = None,
     dark: bool = False,
     path: FilePath | None = None,
-    ax: Any = None,
+    ax: Axes | None = None,
 ) -> Any:
     """Draw which cells are optimal at which ε.
 

@@ -16,6 +16,7 @@ from tinct.plots.figure_files import require_target, save
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
+    from matplotlib.axes import Axes
     from numpy.typing import NDArray
 
     from tinct._files import FilePath
@@ -39,7 +40,7 @@ class Canvas:
         panels: tuple[int, int],
         size: tuple[float, float],
         ratios: dict[str, Any],
-        ax: Any = None,
+        ax: Axes | None = None,
     ) -> None:
         from matplotlib.layout_engine import ConstrainedLayoutEngine
 
@@ -49,6 +50,8 @@ class Canvas:
         self._labels: list[tuple[Any, Any]] = []
         self._steps: list[Callable[[Any], None]] = []
         self._given = ax
+        self.figure: Any
+        self.axes: list[Any]
         if ax is not None:  # a part of a figure that is not ours to lay out
             self.figure, self.axes = ax.figure.figure, [ax]
             return
@@ -249,7 +252,7 @@ def drawing(
     path: FilePath | None,
     panels: tuple[int, int] = (1, 1),
     size: tuple[float, float] | None = None,
-    ax: Any = None,
+    ax: Axes | None = None,
     **ratios: Any,
 ) -> Iterator[Canvas]:
     """A canvas, laid out at the end of the block and then saved if there is a path; or axes of somebody's own.

@@ -57,7 +57,7 @@ def object_text(column: Column) -> Callable[[Any], str | None]:
     """The same for cells that may be anything, whatever one of them does when it is written."""
     write = cell_text(column)
 
-    def guarded(value: Any) -> str | None:
+    def guarded(value: object) -> str | None:
         try:
             text = write(value)
             text = None if text is None else str.__str__(text)  # plain, also if it is of a class derived from str

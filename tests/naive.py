@@ -11,7 +11,7 @@ import unicodedata
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
 from fractions import Fraction
-from itertools import combinations
+from itertools import combinations, product
 from statistics import NormalDist
 from typing import Any
 
@@ -402,3 +402,27 @@ def read_moment(cell: str, form: str | None = None) -> str | None:
         return str(datetime(**{name: int(digits) for name, digits in found.groupdict().items()})) if found else None
     except ValueError:
         return None
+
+
+def joint_answers(distances: Sequence[Sequence[int]], s: Fraction) -> dict[tuple[int, ...], Fraction]:
+    """Each joint answer of several questions with its probability by the rule SC, as its definition reads."""
+    distance = {
+        answer: max(each[place] for each, place in zip(distances, answer, strict=True))
+        for answer in product(*(range(len(each)) for each in distances))
+    }
+    (true,) = (answer for answer, far in distance.items() if far == 0)
+    wrong = {answer: far for answer, far in distance.items() if far}
+    q, d = s * s, min(wrong.values())
+    cap = 1 / (s**3 * (1 + q))
+    kappa = {answer: cap * sum(s ** max(other, far) for other in wrong.values()) for answer, far in wrong.items()}
+
+    def phi(g: Fraction) -> Fraction:
+        return s ** (1 - d) * g + sum(s**far * min(g, kappa[answer]) for answer, far in wrong.items())
+
+    below = max([each for each in kappa.values() if phi(each) < 1], default=Fraction(0))
+    slope = s ** (1 - d) + sum(s**far for answer, far in wrong.items() if kappa[answer] > below)
+    g = below + (1 - phi(below)) / slope
+    assert phi(g) == 1
+    most = min(g, s ** (d - 1) / (1 + q))
+    found = {answer: s**far * min(most, kappa[answer]) for answer, far in wrong.items()}
+    return {true: 1 - sum(found.values()), **found}

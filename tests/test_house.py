@@ -86,6 +86,7 @@ CLAIMS = re.compile(
 # or words that were looked at one by one: they name the claim beside it, are about the very existence of an optimum, or
 # about local mechanisms, whose notes say for what, among which mechanisms and under which conditions they are optimal.
 LOOKED_AT = {
+    "asking/joint_design.py": ("signed distance, capped: proved private",),
     "cli/main.py": ("Provably optimal differential privacy: every result says in which sense",),
     "cli/bench.py": ("optimal randomiser for 3,000 symbols",),
     "cli/local.py": (

@@ -25,6 +25,7 @@ with _opened(data, described) as source:
     if book is None:
         return ready.plan
     ready = in_part(...)
+    refused = refusal(...)
     return replace(...)
 """
 _COUNTING_PLAN = """\
@@ -35,6 +36,7 @@ with _opened(data, described) as source:
     if book is None:
         return ready.plan
     ready = in_part(...)
+    refused = refusal(...)
     return replace(...)
 """
 

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from tinct.ledger import Ledger, Protection
     from tinct.mechanism import Mechanism, Verdict, verify
     from tinct.privacy import GaussianDP, Neighbors, Privacy, TradeOff
-    from tinct.questions import exists, majority, median, mode, quantile, share, threshold
+    from tinct.questions import exists, majority, median, mode, quantile, share, threshold, together
     from tinct.sources import Description, describe
 
 _HOME = {
@@ -53,7 +53,7 @@ _HOME = {
     "tinct.ledger": ("Ledger", "Protection"),
     "tinct.mechanism": ("Mechanism", "Verdict", "verify"),
     "tinct.privacy": ("GaussianDP", "Neighbors", "Privacy", "TradeOff"),
-    "tinct.questions": ("exists", "majority", "median", "mode", "quantile", "share", "threshold"),
+    "tinct.questions": ("exists", "majority", "median", "mode", "quantile", "share", "threshold", "together"),
     "tinct.sources": ("Description", "describe"),
 }
 _WHERE = {name: module for module, names in _HOME.items() for name in names}
@@ -104,6 +104,7 @@ __all__ = [
     "rainbow",
     "share",
     "threshold",
+    "together",
     "verify",
 ]
 

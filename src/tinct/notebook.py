@@ -80,9 +80,12 @@ def of_answer(answer: Answer) -> str:
     """An answer with its plan; no count, no margin."""
     sheets = []
     if isinstance(answer.value, Mapping):
-        groups = list(answer.value.items())
-        sheets.append(Sheet(("group", "answer"), groups[:MOST_ROWS], len(groups)))
-        caption = f"Private answers for {len(groups):,} groups"
+        from tinct.asking import Answers
+
+        found = list(answer.value.items())
+        one, many = ("question", "questions") if isinstance(answer, Answers) else ("group", "groups")
+        sheets.append(Sheet((one, "answer"), found[:MOST_ROWS], len(found)))
+        caption = f"Private answers for {len(found):,} {many}"
     else:
         caption = f"Private answer: {answer.value}"
     facts = [*_plan_facts(answer.plan)]

@@ -3,6 +3,6 @@
 from tinct.asking._ask import ask, plan
 from tinct.asking._needed_epsilon import needed_epsilon
 from tinct.asking.accuracy import Accuracy
-from tinct.asking.answers import Answer, Plan
+from tinct.asking.answers import Answer, Answers, Plan
 
-__all__ = ["Accuracy", "Answer", "Plan", "ask", "needed_epsilon", "plan"]
+__all__ = ["Accuracy", "Answer", "Answers", "Plan", "ask", "needed_epsilon", "plan"]

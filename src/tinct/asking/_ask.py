@@ -13,18 +13,21 @@ from typing import TYPE_CHECKING, Any
 
 from tinct import sources
 from tinct.asking._needed_epsilon import Wanted
-from tinct.asking.answers import Answer, Plan
+from tinct.asking.answers import Plan
 from tinct.asking.cautions import NO_LEDGER, cautions
 from tinct.asking.described import described_as
 from tinct.asking.designs import CertainDesign, Design, design
+from tinct.asking.joint_design import joint_design
 from tinct.asking.request import Grouped, Personal, Request, Single, read_request
-from tinct.asking.with_ledger import book_of, charged, in_part, refusal, room_for
+from tinct.asking.with_ledger import answer_of, book_of, charged, in_part, refusal, room_for
 from tinct.errors import ParameterError
 from tinct.numbers.amounts import fraction_text
 from tinct.privacy.neighbors import Neighbors
 from tinct.questions import persons
+from tinct.questions._together import Together
+from tinct.questions.counts import Several
 from tinct.questions.positions import relation
-from tinct.questions.questions import Median, Quantile
+from tinct.questions.questions import Median, Mode, Quantile
 from tinct.remarks import Remark
 from tinct.sources.cell_rules import has_own_marks
 
@@ -33,12 +36,14 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
     from tinct._files.loading import FilePath
+    from tinct.asking.answers import Answer
     from tinct.asking.designs import Progress
     from tinct.asking.personal_budgets import BudgetsLike
     from tinct.ledger import Ledger, Protection
     from tinct.numbers.amounts import AmountLike, NumberLike
     from tinct.privacy.neighbors import NeighborsLike
-    from tinct.questions import Predicate, Question
+    from tinct.questions import Predicate
+    from tinct.questions._together import QuestionLike
     from tinct.sources import DataLike, Description, Source
 
 _NUMBERS = Remark("numbers are written like 12, -3.5 or 1e6; cells such as 1,200 or € 12 count as missing", "numbers")
@@ -51,6 +56,7 @@ _MISSING_OWN = Remark(
     "cells that cannot be read count as missing, and rows whose answer is unknown count for neither side", "missing"
 )
 _PEOPLE = "the declared number of people is {people:,}: further people are ignored, absent ones count as unknown"
+_TIES = Remark("of several categories that are equally frequent, the one listed first is the right answer", "ties")
 _DOUBLE = Remark(
     "this budget protects against replacing a person, which is removing one and adding another, so two steps are "
     "charged: 2ε and δ(1 + e^ε)",
@@ -60,7 +66,7 @@ _DOUBLE = Remark(
 
 def ask(
     data: DataLike,
-    question: Question | str,
+    question: QuestionLike,
     epsilon: AmountLike | None = None,
     delta: NumberLike = 0,
     by: str | Sequence[str] | None = None,
@@ -98,7 +104,8 @@ def ask(
         data: What ``sources.open`` takes: a path (.csv, .tsv, .jsonl, .json, .parquet, .xlsx, a database, a folder of
             parts), the address of a PostgreSQL table, a data frame or Arrow table, a DuckDB relation; or a source that
             was opened with it, which stays open.
-        question: A question such as ``majority("support")``, or its text.
+        question: A question such as ``majority("support")``, or its text; or several that are answered together: a
+            list of them, or a mapping from names to them. Then the value is a mapping from names to answers.
         epsilon: ε of the whole answer, such as ``"0.5"`` or ``"ln 2"``.
         delta: δ of the whole answer.
         by: A column of groups, or several: one answer for each group. ε is spent once, since a person counts in one
@@ -149,7 +156,7 @@ def ask(
         check_columns(asked, source, owner)
         if book is None:  # the caller is the owner, and may have the public numbers counted
             ready = prepare(asked.in_numbers(source), source, owner, progress)
-            return Answer(ready.draw(), ready.plan)
+            return answer_of(asked)(ready.draw(), ready.plan)
         asked.require_numbers()
         ready = in_part(asked, prepare(asked, source, owner, progress), book, scope)
         return charged(asked, ready, source.place, book, request, scope, who)
@@ -157,7 +164,7 @@ def ask(
 
 def plan(
     data: DataLike,
-    question: Question | str,
+    question: QuestionLike,
     *,
     ledger: Ledger | FilePath | None = None,
     scope: str = "default",
@@ -253,15 +260,21 @@ def prepare(asked: Request, source: Source, owner: Protection | None, progress: 
 
 
 def _single(asked: Single, source: Source, owner: Protection | None, progress: Progress | None) -> Ready:
-    privacy = asked.privacy
-    made = design(
-        asked.question, privacy, asked.neighbors, asked.people, lean=asked.lean, partial=asked.where is not None,
-        progress=progress,
-    )  # fmt: skip
-    cost = (0, Fraction(0)) if isinstance(made, CertainDesign) else (privacy.exact_epsilon, privacy.exact_delta)
+    question, privacy, partial = asked.question, asked.privacy, asked.where is not None
+    made: Design
+    if isinstance(question, Together):
+        made = joint_design(question, privacy, asked.neighbors, asked.people, partial=partial)
+    else:
+        made = design(
+            question, privacy, asked.neighbors, asked.people, lean=asked.lean, partial=partial, progress=progress
+        )
+    free = isinstance(made, CertainDesign)
+    cost = (0, Fraction(0)) if free else (privacy.exact_epsilon, privacy.exact_delta)
 
     def draw() -> Any:
-        return made.draw(source.count(asked.question, where=asked.where, unit=asked.unit))
+        counted = question.counted
+        count: Callable[..., Any] = source.count_each if isinstance(counted, Several) else source.count
+        return made.draw(count(counted, where=asked.where, unit=asked.unit))
 
     return Ready(plan_of(asked, source, owner, made, cost, ()), cost, room_for(made.outputs), draw)
 
@@ -311,7 +324,11 @@ def plan_of(
     own = source.description is not None and has_own_marks(source.description.format)
     missing = () if isinstance(asked, Personal) else (_MISSING_OWN if own else _MISSING,)
     usual = source.description is None or source.description.format.is_plain
-    numbers = (_NUMBERS,) if usual and isinstance(asked.question, Median | Quantile) else ()
+    questions = asked.question.questions if isinstance(asked.question, Together) else (asked.question,)
+    numbers = (_NUMBERS,) if usual and any(isinstance(each, Median | Quantile) for each in questions) else ()
+    ties = (
+        (_TIES,) if isinstance(asked.question, Together) and any(isinstance(each, Mode) for each in questions) else ()
+    )
     double = (_DOUBLE,) if owner is not None and owner.neighbors != asked.neighbors else ()
     people = (
         () if asked.people is None else (Remark(_PEOPLE.format(people=asked.people), "people", people=asked.people),)
@@ -332,7 +349,7 @@ def plan_of(
         epsilon=str(cost[0]),
         delta=fraction_text(cost[1]),
         neighbors=Remark(words_of_neighbors, relation=str(asked.neighbors), unit=asked.unit),
-        rules=(who, *people, *reading, *missing, *numbers, *where, *more, *double, *large, *alone),
+        rules=(who, *people, *reading, *missing, *numbers, *ties, *where, *more, *double, *large, *alone),
         method=made.method if isinstance(made.method, Remark) else Remark(made.method, made.name),
         accuracy=made.accuracy(),
         certificate="" if made.certificate is None else made.certificate.id,

@@ -8,11 +8,13 @@ from decimal import ROUND_CEILING, Context, Decimal
 from typing import TYPE_CHECKING
 
 from tinct.asking.designs import design
+from tinct.asking.joint_design import joint_design
 from tinct.errors import ParameterError
 from tinct.numbers.amounts import MAX_EPSILON, rational
 from tinct.privacy import Privacy
 from tinct.privacy.neighbors import Neighbors
 from tinct.questions import parse
+from tinct.questions._together import Together
 from tinct.questions.modes.truths import require_margin
 from tinct.questions.questions import Exists, Mode
 
@@ -72,7 +74,7 @@ class Wanted:
         wanted = rational(self.right, "right")
         if not 0 < wanted < 1:
             raise ParameterError.of("right", "a probability between 0 and 1", self.right)
-        if not isinstance(question, Exists | Mode) and wanted * 2 <= 1:
+        if not isinstance(question, Exists | Mode | Together) and wanted * 2 <= 1:
             raise ParameterError.of("right", "above 1/2", self.right, ": a coin is right that often")
         require_margin(self.margin)
         if lean is not None and self.margin == 1 and rational(lean, "lean") < wanted:
@@ -102,10 +104,15 @@ def _truth(
     question: Question, margin: int, neighbors: str, n: int | None, lean: NumberLike | None
 ) -> Callable[[Privacy], float]:
     """How often an answer is right at this margin, as its table will say."""
-    if isinstance(question, Mode):
+    if isinstance(question, Together):
         people = n if neighbors == Neighbors.REPLACE else None
+        return lambda privacy: (
+            joint_design(question, privacy, neighbors, people, partial=False).accuracy([margin]).right["tinct"][0]
+        )
+    if isinstance(question, Mode):
+        number = n if neighbors == Neighbors.REPLACE else None
         return lambda privacy: next(
-            iter(design(question, privacy, neighbors, people, lean=lean).accuracy([margin]).right.values())
+            iter(design(question, privacy, neighbors, number, lean=lean).accuracy([margin]).right.values())
         )[0]
     if isinstance(question, Exists):
         return lambda privacy: privacy.reach(margin, 0.0)

@@ -34,6 +34,7 @@ class Accuracy:
     margins: tuple[int, ...]
     right: Mapping[str, tuple[float, ...]]
     condition: str = "the margin is {m} or more"
+    what: str = "such an answer is"
 
     def equals(self) -> list[str]:
         """Which of the others are as good as tinct at every margin shown."""
@@ -49,7 +50,7 @@ class Accuracy:
         ours = [values for name, values in self.right.items() if name.startswith("tinct")]
         least = [min(each) for each in zip(*ours, strict=True)]
         good = next((at for at, value in enumerate(least) if value >= _GOOD), len(least) - 1)
-        sentence = f"If {self.condition.format(m=f'{self.margins[good]:,}')}, such an answer is right with probability "
+        sentence = f"If {self.condition.format(m=f'{self.margins[good]:,}')}, {self.what} right with probability "
         sentence += f"{_percent(least[good])}{'' if least[good] == 1 else ' or more'}"
         return sentence + (f"; if only one, {_percent(least[0])}." if good and self.margins[0] == 1 else ".")
 

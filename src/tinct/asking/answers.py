@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from tinct.remarks import Remark, as_object
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
     from tinct.asking.accuracy import Accuracy
     from tinct.exact import Certified
@@ -145,3 +145,21 @@ class Answer:
 
     def __str__(self) -> str:
         return str(self.value)
+
+
+@dataclass(frozen=True)
+class Answers(Answer):
+    """The answers to several questions that were asked together, in the order of the questions.
+
+    ``value`` is ``{name: answer}``. By place or by name, each is an ``Answer`` with the plan of all.
+    """
+
+    def __len__(self) -> int:
+        return len(self.value)
+
+    def __iter__(self) -> Iterator[Answer]:
+        return (self[name] for name in self.value)
+
+    def __getitem__(self, which: int | str) -> Answer:
+        name = list(self.value)[which] if isinstance(which, int) else which
+        return Answer(**{**vars(self), "value": self.value[name]})

@@ -161,7 +161,7 @@ class ModeDesign:
     @property
     def outputs(self) -> tuple[Any, ...]:
         """The categories of the question."""
-        return tuple(map(_whole, self.family.categories))
+        return tuple(map(as_answer, self.family.categories))
 
     @property
     def method(self) -> str:
@@ -205,10 +205,10 @@ class ModeDesign:
         return [outputs[draw(tuple(map(int, row)), sampler.below)] for row in found]
 
 
-def _whole(category: Literal) -> Literal | int:
+def as_answer(category: Literal) -> Literal | int:
     """A category as an answer: a whole number without a fraction.
 
-    >>> _whole(1010.0), _whole(0.5), _whole("1.0")
+    >>> as_answer(1010.0), as_answer(0.5), as_answer("1.0")
     (1010, 0.5, '1.0')
     """
     exact = isinstance(category, float) and category.is_integer() and abs(category) <= _EXACT
@@ -219,7 +219,7 @@ def _whole(category: Literal) -> Literal | int:
 class CertainDesign:
     """A question with the same answer for every possible dataset: the answer reveals nothing about anyone."""
 
-    answer: str
+    answer: str | dict[str, str]
     name: ClassVar[str] = "certain"
     certificate: ClassVar[None] = None
 

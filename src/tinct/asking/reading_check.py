@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from tinct.asking.described import described_as
 from tinct.asking.request import Grouped, read_request
-from tinct.questions.counts import Categories
+from tinct.questions.counts import Categories, Several
 from tinct.questions.predicates import DAY, LABEL, NUMBER, TEXT, YES_NO, compared, literal_text, uses
 from tinct.remarks import Remark
 from tinct.sources import open as open_source
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
     from tinct._files.loading import FilePath
     from tinct.questions import Predicate, Question
+    from tinct.questions.predicates import Literal
     from tinct.sources import DataLike, Description, Source
 
 _USES = {NUMBER: "numbers", TEXT: "text", YES_NO: "yes or no", DAY: "dates", LABEL: "groups"}
@@ -112,11 +113,12 @@ def _about_bytes(data: DataLike, described: Description | None) -> list[str]:
 
 def _literals(question: Question, where: Predicate | None) -> list[tuple[str, str, str]]:
     """The texts that columns are compared with, each with how the column is read."""
-    counted = question.counted
-    if isinstance(counted, Categories):
-        found = [(counted.column, counted.use, value) for value in counted.values]
-    else:
-        found = list(compared(counted.predicate))
+    found: list[tuple[str, str, Literal]] = []
+    for counted in question.counted.parts if isinstance(question.counted, Several) else (question.counted,):
+        if isinstance(counted, Categories):
+            found += [(counted.column, counted.use, value) for value in counted.values]
+        else:
+            found += compared(counted.predicate)
     found += [] if where is None else list(compared(where))
     return [(name, use, value) for name, use, value in found if isinstance(value, str) and use in (TEXT, LABEL)]
 

@@ -17,6 +17,7 @@ from tinct.numbers.amounts import fraction_text, rational
 from tinct.privacy import Privacy
 from tinct.privacy.neighbors import Neighbors
 from tinct.questions import Question, parse, parse_predicate
+from tinct.questions._together import Together, together
 from tinct.questions.predicates import PREDICATES
 from tinct.questions.questions import require_own_or_tincts
 from tinct.sources.cell_rules import label_of
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from tinct.asking.personal_budgets import BudgetsLike
     from tinct.numbers.amounts import Amount, AmountLike, NumberLike
     from tinct.privacy.neighbors import NeighborsLike
+    from tinct.questions._together import QuestionLike
     from tinct.questions.predicates import Predicate
     from tinct.sources import Description, Source
 
@@ -160,7 +162,7 @@ Request = Single | Grouped | Personal
 
 
 def read_request(
-    question: Question | str,
+    question: QuestionLike,
     epsilon: AmountLike | Wanted | None = None,
     delta: NumberLike = 0,
     by: str | Sequence[str] | None = None,
@@ -180,6 +182,8 @@ def read_request(
 ) -> Request:
     """Check everything that is public, and fill in what the owner declared and the ε that is wanted."""
     asked = parse(question) if isinstance(question, str) else question
+    if not isinstance(asked, Question) and isinstance(asked, list | tuple | Mapping):
+        asked = together(asked)
     if not isinstance(asked, Question):
         raise ParameterError.of("question", "a question such as majority('support')", question)
     require_own_or_tincts(asked)
@@ -196,6 +200,8 @@ def read_request(
             epsilon_column = owner.epsilon_column
         if epsilon_column is not None:
             budgets = _owners_budgets(owner, epsilon_column, budgets)
+    if isinstance(asked, Together):
+        _require_plain(by=by, lean=lean, epsilon_column=epsilon_column)
     relation = Neighbors.of(Neighbors.ADD_REMOVE if neighbors is None else neighbors)
     if owner is not None:
         owner.require_relation(relation)
@@ -251,6 +257,13 @@ def read_request(
         found = Single(asked, unit, relation, people, looked_at, leaning, budget)
     _require_agreement(found, owner)
     return found
+
+
+def _require_plain(**given: object) -> None:
+    """Refuse what goes with one question only."""
+    for name, value in given.items():
+        if value is not None:
+            raise ParameterError.about(name, f"`{name}` goes with one question: ask several together without it")
 
 
 def _require_agreement(asked: Request, owner: Protection | None) -> None:

@@ -7,11 +7,12 @@ import os
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from tinct.asking.answers import Answer
+from tinct.asking.answers import Answer, Answers
 from tinct.errors import BudgetExceeded, NotAnswered, ParameterError
 from tinct.ledger import Ledger
 from tinct.ledger.book import not_answered
 from tinct.ledger.contents import Spending, checksum, groups_of
+from tinct.questions._together import Together
 from tinct.remarks import Remark
 
 if TYPE_CHECKING:
@@ -60,11 +61,16 @@ def charged(
     """The answer, charged before a row is read and recorded before it is returned."""
     charge = granted(asked, ready, data, book, request, scope, who)
     entry = completed(book, charge, ready.draw)
-    return Answer(
+    return answer_of(asked)(
         entry.answer, ready.plan, entry.request, left_in(book, scope), entry.repeated,
         completed=charge.repeated and not charge.answered, older=entry.older,
         charged=Spending(entry.epsilon, entry.delta).said,
     )  # fmt: skip
+
+
+def answer_of(asked: Request) -> type[Answer]:
+    """The kind of answer that a request gets."""
+    return Answers if isinstance(asked.question, Together) else Answer
 
 
 def granted(

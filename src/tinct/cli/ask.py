@@ -50,17 +50,28 @@ def ask(
             "table (data.db#people, data.duckdb#people, postgresql://host/db#people), or - for standard input."
         ),
     ],
-    question: Annotated[
-        str,
+    questions: Annotated[
+        list[str] | None,
         typer.Argument(
-            help="majority(column), threshold(predicate, at_least=n), share(predicate, at_least=0.3), "
-            "median(column, above=x), quantile(column, q, above=x), exists(predicate), mode(column, categories=[…])"
+            metavar="QUESTION...",
+            show_default=False,
+            help="One question, or several that are answered together for one ε: majority(column), "
+            "threshold(predicate, at_least=n), share(predicate, at_least=0.3), "
+            "median(column, above=x), quantile(column, q, above=x), exists(predicate), mode(column, categories=[…])",
         ),
-    ],
+    ] = None,
     epsilon: Annotated[
         str | None, typer.Option("--epsilon", "-e", help="ε of the answer, such as 0.5 or 'ln 2'.", show_default=False)
     ] = None,
     delta: Annotated[str, typer.Option("--delta", "-d", help="δ of the answer.")] = "0",
+    question_file: Annotated[
+        Path | None,
+        typer.Option(
+            "--questions",
+            help="A file of questions that are answered together: one in each line, or .toml with name = 'question'.",
+            show_default=False,
+        ),
+    ] = None,
     neighbors: Annotated[
         str | None,
         typer.Option(
@@ -190,13 +201,14 @@ def ask(
     ] = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Ask one question about people's data and get one private answer.
+    """Ask a question about people's data, or several at once, and get a private answer to each.
 
     No other private mechanism is right more often. Counts, margins and the probability of this particular answer are
     secret and never shown. What is shown is how often such an answer is right, and what it cost.
     """
     from tinct import asking
 
+    question = _asked(questions, question_file)
     by = columns_of(by)
     options: dict[str, Any] = {
         "epsilon": epsilon, "delta": delta, "by": by, "unit": unit, "neighbors": neighbors, "people": people,
@@ -246,6 +258,19 @@ def ask(
             write_answers(output, answer.value)
             echo(f"Answers written to {output}", err=True)
     _write_certificate(certificate, answer.plan)
+
+
+def _asked(given: list[str] | None, path: Path | None) -> Any:
+    """The question; or all of them, from the command line or from a file."""
+    if path is None:
+        if not given:
+            raise ParameterError("a question is missing, such as 'majority(support)'; --help shows them all")
+        return given[0] if len(given) == 1 else given
+    if given:
+        raise ParameterError("--questions is a file of all questions: leave out those on the command line")
+    from tinct.questions._together import read_questions
+
+    return read_questions(path)
 
 
 def _print_result(answer: Answer, details: bool, as_json: bool) -> None:
@@ -328,14 +353,17 @@ def _print_plan(plan: Plan, scope: str, *, needed: bool) -> None:
 def _print_answer(answer: Answer, details: bool) -> None:
     from rich.markup import escape
 
+    from tinct.asking import Answers
     from tinct.cli.printing import Screen
 
     console, plan = Screen(), answer.plan
-    console.print(f"[bold]{escape(plan.meaning[:1].upper() + plan.meaning[1:])}[/bold]", end="\n\n")
-    if isinstance(answer.value, dict):
-        _print_groups(console, answer.value)
-    else:
-        console.print(f"  [bold green]{escape(str(answer.value))}[/bold green]", end="\n\n")
+    values = answer.value.values() if isinstance(answer, Answers) else [answer.value]
+    for meaning, value in zip(plan.meaning.split("\n"), values, strict=True):
+        console.print(f"[bold]{escape(meaning[:1].upper() + meaning[1:])}[/bold]", end="\n\n")
+        if isinstance(value, dict):
+            _print_groups(console, value)
+        else:
+            console.print(f"  [bold green]{escape(str(value))}[/bold green]", end="\n\n")
     console.print(escape(_how_often(plan)))
     cost = answer.charged or _epsilon_and_delta(plan)
     flags = {"repeated": answer.repeated, "completed": answer.completed, "older": answer.older}

@@ -1,8 +1,9 @@
-"""Questions: majority, threshold, share, median, quantile, exists, mode, and the same words as text.
+"""Questions: majority, threshold, share, median, quantile, exists, mode, several together, and their texts.
 
 Each question knows what has to be counted and where a dataset with these counts lies among its neighbours.
 """
 
+from tinct.questions._together import together
 from tinct.questions.counts import Categories, Condition, Counts, GroupCounts
 from tinct.questions.grammar import parse, parse_predicate
 from tinct.questions.positions import Histograms, Line
@@ -28,4 +29,5 @@ __all__ = [
     "quantile",
     "share",
     "threshold",
+    "together",
 ]

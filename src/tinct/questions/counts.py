@@ -56,6 +56,23 @@ class Categories:
         yield self.column, self.use
 
 
+@dataclass(frozen=True)
+class Several:
+    """Several things counted at once, among the same rows."""
+
+    parts: tuple[Condition | Categories, ...]
+
+    @property
+    def size(self) -> int:
+        """How many classes there are, of all parts together."""
+        return sum(part.size for part in self.parts)
+
+    def uses(self) -> Iterator[tuple[str, str]]:
+        """The columns of all of them, each with how it is read."""
+        for part in self.parts:
+            yield from part.uses()
+
+
 Counted = Condition | Categories
 
 

@@ -1,6 +1,6 @@
 """Questions and predicates from text, by recursive descent. Nothing is ever evaluated.
 
-question   = word "(" argument { "," argument } ")"
+question   = word "(" argument { "," argument } ")" | "together" "(" [ name "=" ] question { "," … } ")"
 predicate  = all { "or" all }
 all        = one { "and" one }
 one        = "not" one | "(" predicate ")" | comparison
@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from tinct.errors import ParameterError
 from tinct.numbers.amounts import rational
-from tinct.questions import questions, tokens
+from tinct.questions import _together, questions, tokens
 from tinct.questions.predicates import (
     OPERATORS,
     RESERVED,
@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from fractions import Fraction
 
 MAX_NESTING = 50
+TOGETHER = "together"
 
 _TRUTHS = {"yes": True, "true": True, "no": False, "false": False}
 _HINTS = {
@@ -123,6 +124,8 @@ class _Parser:
 
     def question(self) -> questions.Question:
         word = self.take()
+        if word.is_word(TOGETHER):
+            return self.together(word)
         if word.kind != tokens.NAME or word.value not in _WORDS:
             self.fail(f"expected one of {', '.join(_WORDS)}, got {word}{_meant(word.value)}", word)
         make, parameters = _WORDS[word.value]
@@ -150,6 +153,21 @@ class _Parser:
         except ParameterError as error:
             refusal = error
         return self.fail(refusal, starts.get(refusal.parameter or "", word))
+
+    def together(self, word: Token) -> questions.Question:
+        self.expect("(", "after together")
+        found: list[tuple[str | None, questions.Question]] = []
+        while True:
+            name = None
+            if self.after.is_sign("=") and self.next.kind in (tokens.NAME, tokens.QUOTED):
+                name = self.take().value
+                self.take()
+            found.append((name, self.question()))
+            if not self.next.is_sign(","):
+                break
+            self.take()
+        self.expect(")", "to end the questions")
+        return self.built(word, _together.together_named, found)  # type: ignore[no-any-return]
 
     def argument(
         self,

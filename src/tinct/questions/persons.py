@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from tinct.questions._together import Together
 from tinct.questions.counts import Categories
 from tinct.questions.questions import Median, Quantile
 from tinct.remarks import Remark
@@ -59,6 +60,10 @@ def sentence(question: Question, unit: str | None, *, declared: bool = False) ->
     """
     if unit is None:
         return _DECLARED if declared else EACH_ROW
+    if isinstance(question, Together):
+        each = dict({Keep.FIRST: _first_place(part)}[RULE.place] for part in question.questions)
+        how = f"in every question: {', or '.join(each.values())}"
+        return Remark(_UNIT.format(unit=unit, how=how), "one-row-per-person", unit=unit, counts=list(each))
     counts, how = {Keep.FIRST: _first_place(question)}[RULE.place]
     return Remark(_UNIT.format(unit=unit, how=how), "one-row-per-person", unit=unit, counts=counts)
 

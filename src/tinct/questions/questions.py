@@ -11,7 +11,7 @@ import numpy as np
 
 from tinct.errors import ParameterError
 from tinct.numbers.amounts import fraction_text, rational
-from tinct.questions.counts import Categories, Condition, Counts
+from tinct.questions.counts import Categories, Condition, Counts, Several
 from tinct.questions.own_questions import OwnLine
 from tinct.questions.positions import ADD_REMOVE, MAX_COUNT, Histograms, Line, require_relation
 from tinct.questions.predicates import (
@@ -39,7 +39,7 @@ class Question(ABC):
 
     @property
     @abstractmethod
-    def counted(self) -> Condition | Categories:
+    def counted(self) -> Condition | Categories | Several:
         """What has to be counted to answer it."""
 
     @property

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from tinct.questions.counts import Categories, Condition, Counted
+from tinct.questions.counts import Categories, Condition, Counted, Several
 from tinct.questions.persons import RULE, Keep
 from tinct.questions.predicates import (
     LABEL,
@@ -49,7 +49,7 @@ class CountingPlan:
     ``per_person`` of them: in the order of their text or, if ``listed``, in the first in that of ``groups``.
     """
 
-    what: Counted
+    what: Counted | Several
     where: Predicate | None = None
     unit: str | None = None
     by: tuple[str, ...] = ()
@@ -74,12 +74,13 @@ class Statement:
 
     def _literals(self) -> Iterator[tuple[str, str, Literal]]:
         """Each value that a column is compared with, and how the column is read there."""
-        what, where = self.plan.what, self.plan.where
-        if isinstance(what, Categories):
-            yield from ((what.column, what.use, value) for value in what.values)
-        for predicate in (what.predicate if isinstance(what, Condition) else None, where):
-            if predicate is not None:
-                yield from compared(predicate)
+        for what in parts_of(self.plan):
+            if isinstance(what, Categories):
+                yield from ((what.column, what.use, value) for value in what.values)
+            else:
+                yield from compared(what.predicate)
+        if self.plan.where is not None:
+            yield from compared(self.plan.where)
 
     @property
     def columns(self) -> list[Column]:
@@ -91,11 +92,19 @@ class Statement:
 
         For a condition it returns (many, inside, valid, true): all rows, those in scope, those that are true or false,
         and those that are true; with groups (label, many, valid, true), the label NULL for rows in no group. For
-        categories it returns (inside or label, class, many).
+        categories it returns (inside or label, class, many). For several of them it returns (many, inside), and then
+        for each how many rows are in each of its classes.
         """
         rows = f"SELECT {', '.join(self._row())} FROM ({self._cells(scan)}) AS read_"
         if self.plan.unit is not None:
             rows = self._persons(rows)
+        if isinstance(self.plan.what, Several):
+            classes = [
+                self._sql.count_if(f"class{at} = {place}")
+                for at, part in enumerate(self.plan.what.parts)
+                for place in range(part.size)
+            ]
+            return f"SELECT count(*), {self._sql.count_if('inside')}, {', '.join(classes)} FROM ({rows}) AS rows_"
         by_group = bool(self.plan.by)
         order = f" ORDER BY {self._sql.in_order('label')}" if by_group else ""
         if isinstance(self.plan.what, Categories):
@@ -122,12 +131,15 @@ class Statement:
         plan = self.plan
         inside = f"coalesce({self._predicate(plan.where)}, false)" if plan.where else "true"
         parts = [] if plan.unit is None else [f"{self._alias[plan.unit, PERSON]} AS person"]
+        if isinstance(plan.what, Several):
+            classes = [f"{_if(inside, self._place(each))} AS class{at}" for at, each in enumerate(plan.what.parts)]
+            return [*parts, *classes, f"{inside} AS inside"]
         if not plan.by:
-            return [*parts, f"{_if(inside, self._class())} AS class", f"{inside} AS inside"]
+            return [*parts, f"{_if(inside, self._class(plan.what))} AS class", f"{inside} AS inside"]
         label = self._label()
         if plan.groups is not None:
             inside = f"{inside} AND {label} IN ({', '.join(self._literal(each) for each in plan.groups)})"
-        return [*parts, f"{self._class()} AS class", f"{_if(inside, label)} AS label"]
+        return [*parts, f"{self._class(plan.what)} AS class", f"{_if(inside, label)} AS label"]
 
     def _label(self) -> str:
         """The name of a row's group; of several columns their values with commas, and nothing if one is missing."""
@@ -139,13 +151,15 @@ class Statement:
         escaped = [f"replace({each}, {comma}, {slash} || {comma})" for each in inner]
         return "(" + f" || {comma} || ".join(escaped) + ")"
 
-    def _class(self) -> str:
-        what = self.plan.what
+    def _class(self, what: Counted) -> str:
+        if isinstance(what, Condition) and self.plan.unit is None:
+            return self._predicate(what.predicate)
+        return self._place(what)
+
+    def _place(self, what: Counted) -> str:
+        """The number of a row's class."""
         if isinstance(what, Condition):
-            predicate = self._predicate(what.predicate)
-            if self.plan.unit is None:
-                return predicate
-            return f"CASE {predicate} WHEN true THEN 0 WHEN false THEN 1 END"
+            return f"CASE {self._predicate(what.predicate)} WHEN true THEN 0 WHEN false THEN 1 END"
         return self._category(what)
 
     def _category(self, what: Categories) -> str:
@@ -161,7 +175,11 @@ class Statement:
         if not self.plan.by:
             inside = f"{_KEEP[RULE.inside]}(inside)"
             named = f"({rows}) AS rows_ WHERE person IS NOT NULL"
-            return f"SELECT {inside} AS inside, {place} AS class FROM {named} GROUP BY person"
+            classes = f"{place} AS class"
+            if isinstance(self.plan.what, Several):
+                each = (f"class{at}" for at in range(len(self.plan.what.parts)))
+                classes = ", ".join(f"{_KEEP[RULE.place]}({name}) AS {name}" for name in each)
+            return f"SELECT {inside} AS inside, {classes} FROM {named} GROUP BY person"
         by_group = (
             f"SELECT person, label, coalesce({place}, -1) AS class "
             f"FROM ({rows}) AS rows_ WHERE person IS NOT NULL GROUP BY person, label"
@@ -217,6 +235,11 @@ class Statement:
 
     def _joined(self, word: str, parts: Iterable[Predicate]) -> str:
         return f"({word.join(self._predicate(part) for part in parts)})"
+
+
+def parts_of(plan: CountingPlan) -> tuple[Counted, ...]:
+    """The things that are counted, one or several."""
+    return plan.what.parts if isinstance(plan.what, Several) else (plan.what,)
 
 
 def as_label(value: Literal) -> Literal:

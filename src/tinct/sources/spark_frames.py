@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tinct.questions.counts import Categories, Condition, Counts, GroupCounts
+from tinct.questions.counts import Categories, Condition, Counts, GroupCounts, Several
 from tinct.questions.persons import RULE, Keep
 from tinct.questions.predicates import LABEL, And, Coded, Comparison, Membership, Not, Predicate, kind_of, use_of
 from tinct.sources.cell_rules import (
@@ -49,11 +49,11 @@ from tinct.sources.columns import (
     Schema,
     compared_as,
 )
-from tinct.sources.counting_sql import Statement, as_label
+from tinct.sources.counting_sql import Statement, as_label, parts_of
 from tinct.sources.data_frames import names_of
 from tinct.sources.description import CATEGORY
 from tinct.sources.description import DATE as DATE_KIND
-from tinct.sources.source import MAX_GROUPS, Source, _plan
+from tinct.sources.source import MAX_GROUPS, Source, _plan, counts_of_each
 from tinct.sources.spark_engine import guarded, pyspark, require_frame
 from tinct.sources.sql_dialects import BLANKS, CLOCK, DATE
 
@@ -139,6 +139,10 @@ class SparkSource(Source):
                 classes[place] += many
         return Counts(rows, tuple(classes), missing)
 
+    def _counts_of_each(self, plan: CountingPlan, what: Several) -> tuple[Counts, ...]:
+        ((many, inside, *found),) = guarded("counting", _Reading(plan, self._schema).each(self._frame).collect)
+        return counts_of_each(what, many, inside, found)
+
     def _group_counts(self, plan: CountingPlan) -> GroupCounts:
         """In one pass."""
         reading = _Reading(plan, self._schema)
@@ -215,6 +219,22 @@ class _Reading:
             rows = rows.agg(_keep(RULE.inside)("inside").alias("inside"), place.alias("class"))
         return rows.groupBy("inside", "class").count()
 
+    def each(self, frame: Any) -> Any:
+        """A frame of one row: all rows, those in scope, and how many are in each class of each part."""
+        f = _functions()
+        rows, parts = frame.select(*self._row()), parts_of(self.plan)
+        names = [f"class{at}" for at in range(len(parts))]
+        if self.plan.unit is not None:
+            kept = [_keep(RULE.place)(f.when(f.col("inside"), f.col(name))).alias(name) for name in names]
+            rows = rows.where("person IS NOT NULL").groupBy("person")
+            rows = rows.agg(_keep(RULE.inside)("inside").alias("inside"), *kept)
+        met = [
+            f.count(f.when(f.col("inside") & (f.col(name) == place), 1))
+            for name, part in zip(names, parts, strict=True)
+            for place in range(part.size)
+        ]
+        return rows.agg(f.count(f.lit(1)), f.count(f.when(f.col("inside"), 1)), *met)
+
     def grouped(self, frame: Any) -> Any:
         """A frame of (label, n0, n1, …, missing, many)."""
         f = _functions()
@@ -254,7 +274,11 @@ class _Reading:
     def _row(self) -> list[Any]:
         f, plan = _functions(), self.plan
         inside = f.coalesce(self._predicate(plan.where), f.lit(False)) if plan.where else f.lit(True)
-        parts = [self._class().alias("class")]
+        parts = (
+            [self._class(plan.what).alias("class")]
+            if not isinstance(plan.what, Several)
+            else [self._class(each).alias(f"class{at}") for at, each in enumerate(plan.what.parts)]
+        )
         if plan.unit is not None:
             parts.append(self._cell(plan.unit, PERSON).alias("person"))
         if not plan.by:
@@ -271,8 +295,8 @@ class _Reading:
         escaped = [f.replace(each, comma, f.lit("\\,")) for each in inner]
         return reduce(lambda one, other: f.concat(one, comma, other), escaped)
 
-    def _class(self) -> Any:
-        f, what = _functions(), self.plan.what
+    def _class(self, what: Counted) -> Any:
+        f = _functions()
         if isinstance(what, Condition):
             predicate = self._predicate(what.predicate)
             return f.when(predicate, 0).when(~predicate, 1)

@@ -93,7 +93,7 @@ class PermuteAndFlip:
         >>> PermuteAndFlip(2, Fraction(1, 2)).truth(1)
         0.75
         """
-        return _truth_among(self.k, self.q, require_margin(margin))
+        return truth_among(self.k, self.q, require_margin(margin))
 
     def baselines(self) -> tuple[Baseline, ...]:
         """What others would run with the same budget, for comparison."""
@@ -119,8 +119,8 @@ def _integral(heads: list[Fraction]) -> Fraction:
     return sum((value / (power + 1) for power, value in enumerate(product)), Fraction(0))
 
 
-def _truth_among(k: int, q: Fraction, margin: int) -> float:
-    """(1 − (1 − x)^k)/(k x) for x = q^margin."""
+def truth_among(k: int, q: Fraction, margin: int) -> float:
+    """How often the leader of k is taken if all others are so far behind: (1 − (1 − x)^k)/(k x), x = q^margin."""
     x = power(q, margin)
     if x == 1.0:
         return 1.0 / k

@@ -1,10 +1,12 @@
-"""Forged files: the JavaScript client and the Python reader believe nothing, and refuse exactly the same ones."""
+"""Clients: JavaScript, Go and Python give the same reports for the same bytes and refuse exactly the same files."""
 
 from __future__ import annotations
 
+import base64
 import copy
 import json
 import math
+import os
 import re
 import shutil
 import subprocess
@@ -14,13 +16,16 @@ from itertools import combinations, product
 from pathlib import Path
 
 import pytest
+from tools import make_client_vectors
 
 from tinct import local
 from tinct.errors import FileError
 from tinct.local.mechanism_files import read_mechanism, write_mechanism
 
 NODE = shutil.which("node")
-CLIENT = Path(__file__).parent.parent / "clients" / "tinct_client.js"
+GO = shutil.which("go")
+CLIENTS = Path(__file__).parent.parent / "clients"
+CLIENT = CLIENTS / "javascript" / "tinct.js"
 N = 2**62
 
 pytestmark = pytest.mark.skipif(NODE is None, reason="Node is not installed")
@@ -42,7 +47,7 @@ VALID = {
 }
 
 HARNESS = """
-const { read, check, privatize } = require(process.argv[1]);
+const { read, check, privatize } = await import(process.argv[1]);
 const texts = JSON.parse(require("fs").readFileSync(0, "utf8"));
 const said = (act) => { try { act(); return null; } catch (error) { return String(error.message || error); } };
 console.log(JSON.stringify(texts.map((text) => {
@@ -56,7 +61,8 @@ console.log(JSON.stringify(texts.map((text) => {
 
 def in_node(script, *arguments, given="", timeout=120):
     """What a script prints."""
-    line = [NODE, "-e", script, *map(str, arguments)]
+    begin = 'import { createRequire } from "module"; const require = createRequire("/");'
+    line = [NODE, "--input-type=module", "-e", begin + script, *map(str, arguments)]
     run = subprocess.run(line, input=given, capture_output=True, text=True, timeout=timeout, check=False)
     assert run.returncode == 0, run.stderr
     return run.stdout
@@ -65,6 +71,32 @@ def in_node(script, *arguments, given="", timeout=120):
 def in_javascript(texts):
     """For each file what the client says against its text, against its object, and instead of a first report."""
     return json.loads(in_node(HARNESS, CLIENT, given=json.dumps(texts)))
+
+
+@pytest.fixture(scope="session")
+def in_go(tmp_path_factory):
+    """For each file what the Go client says against it; its own tests run the vectors on the way."""
+    folder = tmp_path_factory.mktemp("go")
+    built = subprocess.run(
+        [GO, "test", "-vet=off", "-c", "-o", str(folder / "judge")],
+        cwd=CLIENTS / "go", capture_output=True, text=True, timeout=300, check=False,
+        env={**os.environ, "GOFLAGS": "", "GOTOOLCHAIN": "local", "CGO_ENABLED": "0"},
+    )  # fmt: skip
+    assert built.returncode == 0, built.stderr
+
+    def judge(texts):
+        given = folder / "forgeries.json"
+        encoded = [base64.b64encode(text.encode("utf-8", "surrogatepass")).decode() for text in texts]
+        given.write_text(json.dumps(encoded))
+        environment = {**os.environ, "TINCT_FORGERIES": str(given)}
+        run = subprocess.run(
+            [folder / "judge"], cwd=CLIENTS / "go", env=environment, capture_output=True, text=True, timeout=300,
+            check=False,
+        )  # fmt: skip
+        assert run.returncode == 0, run.stdout
+        return [said or None for said in json.loads(Path(f"{given}.verdicts").read_text())]
+
+    return judge
 
 
 def in_python(texts, folder):
@@ -462,7 +494,7 @@ def barely_above_exp(text):
 
 @pytest.fixture(scope="module")
 def judged(valid, tmp_path_factory):
-    """Every forgery with what both readers say."""
+    """Every forgery with what Python and JavaScript say."""
     every = list(dict.fromkeys(forged for text in valid.values() for forged in forgeries(text)))
     return list(zip(every, in_python(every, tmp_path_factory.mktemp("forged")), in_javascript(every), strict=True))
 
@@ -480,6 +512,83 @@ def test_both_readers_refuse_exactly_the_same_forged_files(judged):
     assert apart == []
     refused = sum(python is not None for _, python, _ in judged)
     assert refused >= 200 * len(VALID)
+
+
+@pytest.mark.skipif(GO is None, reason="Go is not installed")
+def test_go_refuses_exactly_the_same_forged_files_too(judged, in_go):
+    """The third reader, written in another language with another parser of JSON."""
+    verdicts = in_go([text for text, _, _ in judged])
+    apart = [(p, g, text) for (text, p, _), g in zip(judged, verdicts, strict=True) if (p is None) != (g is None)]
+    assert apart == []
+
+
+@pytest.mark.skipif(GO is None, reason="Go is not installed")
+def test_go_runs_the_vectors(in_go):
+    """The tests of the Go client itself: ids, reports, envelopes and refusals of the common file."""
+    assert in_go([""]) == ["the mechanism is refused: the file is not JSON"]
+
+
+def test_the_vectors_are_what_python_draws():
+    """One file for clients in every language; when a mechanism changes, ``tools/make_client_vectors.py`` writes it."""
+    assert (CLIENTS / "vectors.json").read_text(encoding="utf-8") == make_client_vectors.text()
+
+
+def test_javascript_runs_the_vectors():
+    """Ids, reports and envelopes from given bytes, of which all are read; and every forged file is refused."""
+    script = """
+      const { read, id, privatize, report } = await import(process.argv[1]);
+      const { mechanisms, refused } = JSON.parse(require("fs").readFileSync(0, "utf8"));
+      const wrong = [];
+      for (const { name, file, id: expected, draws } of mechanisms) {
+        const mechanism = read(file);
+        if (id(mechanism) !== expected) wrong.push([name, id(mechanism)]);
+        for (const { symbol, bytes, report: raw, envelope } of draws)
+          for (const [act, wanted] of [[privatize, raw], [report, envelope]]) {
+            const left = Array.from(bytes.matchAll(/../g), ([byte]) => parseInt(byte, 16));
+            const got = act(mechanism, symbol, (size) => Uint8Array.from(left.splice(0, 8).slice(0, size)));
+            if (JSON.stringify(got) !== JSON.stringify(wanted) || left.length) wrong.push([name, got, wanted, left]);
+          }
+      }
+      for (const { why, file } of refused) {
+        try { read(file); wrong.push(why); } catch {}
+      }
+      console.log(JSON.stringify([mechanisms.length, refused.length, wrong]));
+    """
+    made, refused, wrong = json.loads(in_node(script, CLIENT, given=(CLIENTS / "vectors.json").read_text()))
+    assert (made, wrong) == (len(make_client_vectors.MECHANISMS), [])
+    assert refused > 20
+
+
+def test_python_refuses_what_the_vectors_refuse(tmp_path):
+    """The same forged files."""
+    refused = json.loads((CLIENTS / "vectors.json").read_text())["refused"]
+    assert None not in in_python([each["file"] for each in refused], tmp_path)
+
+
+def test_a_large_subset_is_quick_and_short(tmp_path):
+    """100,000 symbols, of which a report names a quarter: bits, and less than 60 ms of the processor's time."""
+    write_mechanism(local.subset_selection(100_000, 1), tmp_path / "m.json")
+    script = """
+      const { read, report } = await import(process.argv[1]);
+      const mechanism = read(require("fs").readFileSync(process.argv[2], "utf8"));
+      report(mechanism, 0);
+      const start = process.cpuUsage().user;
+      for (let at = 0; at < 20; at++) report(mechanism, at);
+      console.log((process.cpuUsage().user - start) / 20000, JSON.stringify(report(mechanism, 3)).length);
+    """
+    milliseconds, length = map(float, in_node(script, CLIENT, tmp_path / "m.json").split())
+    assert milliseconds < 60
+    assert length < 17_000
+
+
+def test_the_package_has_what_it_names():
+    """What npm would publish is there, and the types name exactly what the module exports."""
+    package = json.loads((CLIENT.parent / "package.json").read_text())
+    assert all((CLIENT.parent / name).is_file() for name in package["files"])
+    assert set(package["files"]) == {path.name for path in CLIENT.parent.iterdir()} - {"package.json"}
+    types = set(re.findall(r"^export function (\w+)", (CLIENT.parent / "tinct.d.ts").read_text(), re.MULTILINE))
+    exported = in_node("console.log(Object.keys(await import(process.argv[1])).join())", CLIENT)
+    assert types == set(exported.strip().split(","))
 
 
 def test_what_is_accepted_is_private_by_the_definition(judged):
@@ -540,7 +649,7 @@ def test_the_client_says_what_the_units_allow_instead(valid):
 def test_what_was_verified_is_what_runs(valid):
     """A mechanism is verified once; what is done to the object afterwards changes neither units nor symbols."""
     script = """
-      const { check, privatize } = require(process.argv[1]);
+      const { check, privatize } = await import(process.argv[1]);
       const mechanism = JSON.parse(require("fs").readFileSync(0, "utf8"));
       check(mechanism);
       mechanism.randomiser.own = String(2n ** 62n - 2n);
@@ -557,7 +666,7 @@ def test_what_was_verified_is_what_runs(valid):
 def test_a_getter_cannot_show_one_number_and_run_another(valid):
     """Each field is read once, so an object that changes its mind is judged by what it runs."""
     script = """
-      const { check } = require(process.argv[1]);
+      const { check } = await import(process.argv[1]);
       const mechanism = JSON.parse(require("fs").readFileSync(0, "utf8"));
       const asked = {};
       const watched = (inner) => new Proxy(inner, { get: (target, name) => {
@@ -583,7 +692,7 @@ def test_a_limit_refuses_what_keeps_too_little(valid):
         ("cells, ln", {"epsilon": 2}, False),
     ]  # fmt: skip
     script = """
-      const { read } = require(process.argv[1]);
+      const { read } = await import(process.argv[1]);
       const cases = JSON.parse(require("fs").readFileSync(0, "utf8"));
       const fine = ([text, most]) => { try { read(text, most); return true; } catch { return false; } };
       console.log(JSON.stringify(cases.map(fine)));
@@ -606,7 +715,7 @@ def test_verification_is_quick_and_done_once(tmp_path):
                       local.subset_selection(100_000, 9), local.local_hashing(100_000, 1)):  # fmt: skip
         write_mechanism(mechanism, tmp_path / "m.json")
         script = """
-          const { read, privatize } = require(process.argv[1]);
+          const { read, privatize } = await import(process.argv[1]);
           const text = require("fs").readFileSync(process.argv[2], "utf8");
           const spent = () => process.cpuUsage().user / 1000;
           const start = spent();

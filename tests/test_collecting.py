@@ -419,22 +419,19 @@ def test_the_javascript_of_the_documentation_runs(tmp_path):
     root = Path(__file__).parent.parent
     text = (root / "docs" / "client.md").read_text(encoding="utf-8")
     page, module = (text.partition(f"```{language}\n")[2].partition("```")[0] for language in ("html", "js"))
-    (inline,) = re.findall(r"<script>(.*?)</script>", page, re.DOTALL)
-    assert '<script src="tinct_client.js">' in page
-    shutil.copy(root / "clients" / "tinct_client.js", tmp_path)
-    local.randomized_response(2, 1, symbols=["yes", "no"]).to_json(tmp_path / "mechanism.json")
-    (tmp_path / "module.js").write_text(module, encoding="utf-8")
-    (tmp_path / "page.js").write_text(
-        """const fs = require("fs"), vm = require("vm");
+    (inline,) = re.findall(r'<script type="module">(.*?)</script>', page, re.DOTALL)
+    for name in ("tinct.js", "package.json"):
+        shutil.copy(root / "clients" / "javascript" / name, tmp_path)
+    made = local.randomized_response(2, 1, symbols=["yes", "no"])
+    made.to_json(tmp_path / "mechanism.json")
+    (tmp_path / "module.mjs").write_text(module, encoding="utf-8")
+    server = """import { readFileSync } from "fs";
         const fetch = (address, sent) => sent
           ? console.log(address, sent.body)
-          : Promise.resolve({ text: () => fs.readFileSync(address, "utf8") });
-        const page = vm.createContext({ crypto: globalThis.crypto, fetch });
-        vm.runInContext(fs.readFileSync("tinct_client.js", "utf8"), page);\n"""
-        f"vm.runInContext({json.dumps(inline)}, page);",
-        encoding="utf-8",
-    )
-    for script, said in (("module.js", "[01]\n"), ("page.js", "/reports [01]\n")):
+          : Promise.resolve({ text: () => readFileSync(address, "utf8") });\n"""
+    (tmp_path / "page.mjs").write_text(server + inline, encoding="utf-8")
+    envelope = rf'{{"version":1,"mechanism":"{made.id}","report":[01]}}\n'
+    for script, said in (("module.mjs", "[01]\n"), ("page.mjs", f"/reports {envelope}")):
         run = subprocess.run([NODE, script], cwd=tmp_path, capture_output=True, text=True, timeout=60, check=False)
         assert re.fullmatch(said, run.stdout), run.stderr
 
@@ -445,27 +442,6 @@ CLIENT = {
     **{f"subsets of {size}": local.subset_selection(7, 1, size=size) for size in (1, 2, 3, 6)},
     "subsets of 1 of 2": local.subset_selection(2, "1/2", size=1),
 }
-
-
-@pytest.mark.skipif(NODE is None, reason="Node is not installed")
-def test_the_javascript_client_is_also_a_script(tmp_path):
-    """In a page, where there are no modules, it defines tinct and nothing else; unknown kinds are refused by name."""
-    write_mechanism(MECHANISMS["subset selection"], tmp_path / "m.json")
-    client = Path(__file__).parent.parent / "clients" / "tinct_client.js"
-    script = f"""
-      const {{ readFileSync }} = require("fs"), vm = require("vm");
-      const mechanism = require({json.dumps(str(tmp_path / "m.json"))});
-      const page = vm.createContext({{ crypto: globalThis.crypto, mechanism }});
-      vm.runInContext(readFileSync({json.dumps(str(client))}, "utf8"), page);
-      const report = vm.runInContext("tinct.privatize(mechanism, 3)", page);
-      if (report.length !== 2) throw new Error(`got ${{report}}`);
-      vm.runInContext("const other = JSON.parse(JSON.stringify(mechanism)); other.randomiser.kind = 'dice'", page);
-      try {{ vm.runInContext("tinct.privatize(other, 3)", page); }} catch (error) {{ console.log(error.message); }}
-      if (vm.runInContext("typeof below", page) !== "undefined") throw new Error("more than tinct");
-    """
-    run = subprocess.run([NODE, "-e", script], capture_output=True, text=True, timeout=60, check=False)
-    assert run.returncode == 0, run.stderr
-    assert run.stdout == 'the mechanism is refused: this client does not run mechanisms of kind "dice"\n'
 
 
 @pytest.mark.skipif(NODE is None, reason="Node is not installed")
@@ -481,9 +457,11 @@ def test_the_javascript_client_agrees(tmp_path, name):
         report = mechanism.randomiser.draw(np.array([code]), io.BytesIO(stream).read)[0].tolist()
         vectors.append({"symbol": mechanism.symbols[code], "bytes": list(stream), "report": report})
     (tmp_path / "vectors.json").write_text(json.dumps(vectors))
-    client = Path(__file__).parent.parent / "clients" / "tinct_client.js"
+    client = Path(__file__).parent.parent / "clients" / "javascript" / "tinct.js"
     script = f"""
-      const {{ privatize }} = require({json.dumps(str(client))});
+      import {{ createRequire }} from "module";
+      import {{ privatize }} from {json.dumps(str(client))};
+      const require = createRequire("/");
       const mechanism = require({json.dumps(str(tmp_path / "m.json"))});
       const vectors = require({json.dumps(str(tmp_path / "vectors.json"))});
       for (const v of vectors) {{
@@ -497,5 +475,6 @@ def test_the_javascript_client_agrees(tmp_path, name):
       try {{ privatize(mechanism, "nobody"); }} catch {{ refused = true; }}
       if (!refused) throw new Error("an unknown symbol was taken");
     """
-    run = subprocess.run([NODE, "-e", script], capture_output=True, text=True, timeout=60, check=False)
+    line = [NODE, "--input-type=module", "-e", script]
+    run = subprocess.run(line, capture_output=True, text=True, timeout=60, check=False)
     assert run.returncode == 0, run.stderr

@@ -1,0 +1,3 @@
+module tinct
+
+go 1.19

@@ -1,0 +1,116 @@
+package tinct
+
+import (
+	"bytes"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"os"
+	"reflect"
+	"testing"
+)
+
+// eights gives the beginning of every eight bytes, as the vectors are written.
+type eights struct{ left []byte }
+
+func (source *eights) Read(into []byte) (int, error) {
+	if len(source.left) < 8 {
+		return 0, fmt.Errorf("more bytes were read than the vector has")
+	}
+	count := copy(into, source.left[:8])
+	source.left = source.left[8:]
+	return count, nil
+}
+
+func TestVectors(t *testing.T) {
+	var vectors struct {
+		Mechanisms []struct {
+			Name, File, ID string
+			Draws          []struct {
+				Symbol           any
+				Bytes            string
+				Report, Envelope json.RawMessage
+			}
+		}
+		Refused []struct{ Why, File string }
+	}
+	text, err := os.ReadFile("../vectors.json")
+	if err == nil {
+		err = json.Unmarshal(text, &vectors)
+	}
+	if err != nil || len(vectors.Mechanisms) < 10 || len(vectors.Refused) < 20 {
+		t.Fatal("vectors.json cannot be read", err)
+	}
+	for _, each := range vectors.Mechanisms {
+		mechanism, err := Read([]byte(each.File), nil)
+		if err != nil {
+			t.Fatal(each.Name, err)
+		}
+		if mechanism.ID() != each.ID {
+			t.Error(each.Name, mechanism.ID(), each.ID)
+		}
+		for _, draw := range each.Draws {
+			stream, _ := hex.DecodeString(draw.Bytes)
+			report, err := mechanism.PrivatizeFrom(draw.Symbol, &eights{stream})
+			same(t, each.Name, report, err, draw.Report)
+			source := &eights{stream}
+			sent, err := mechanism.ReportFrom(draw.Symbol, source)
+			same(t, each.Name, sent, err, draw.Envelope)
+			if len(source.left) > 0 {
+				t.Error(each.Name, "fewer bytes were read than the vector has")
+			}
+		}
+		if _, err := mechanism.Report("nobody"); err == nil {
+			t.Error(each.Name, "took an answer that is no symbol")
+		}
+		if _, err := mechanism.Report(each.Draws[0].Symbol); err != nil {
+			t.Error(each.Name, err)
+		}
+		if _, err := Read([]byte(each.File), &Limit{Epsilon: "0.01"}); err == nil {
+			t.Error(each.Name, "was read beyond its limit")
+		}
+	}
+	for _, each := range vectors.Refused {
+		if _, err := Read([]byte(each.File), nil); err == nil {
+			t.Error("not refused:", each.Why)
+		}
+	}
+}
+
+func same(t *testing.T, name string, got any, err error, expected json.RawMessage) {
+	t.Helper()
+	var first, second any
+	text, _ := json.Marshal(got)
+	_ = json.Unmarshal(text, &first)
+	_ = json.Unmarshal(expected, &second)
+	if err != nil || !reflect.DeepEqual(first, second) {
+		t.Error(name, err, string(text), string(expected))
+	}
+}
+
+// TestJudge says what is wrong with each of the files that a list in JSON names, for comparison with other readers.
+func TestJudge(t *testing.T) {
+	given := os.Getenv("TINCT_FORGERIES")
+	if given == "" {
+		t.Skip("no files are given")
+	}
+	text, err := os.ReadFile(given)
+	var files [][]byte // Base64: they need not be UTF-8
+	if err == nil {
+		err = json.Unmarshal(text, &files)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	verdicts := make([]string, len(files))
+	for at, file := range files {
+		if _, err := Read(file, nil); err != nil {
+			verdicts[at] = err.Error()
+		}
+	}
+	var written bytes.Buffer
+	_ = json.NewEncoder(&written).Encode(verdicts)
+	if err := os.WriteFile(given+".verdicts", written.Bytes(), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}

@@ -19,25 +19,13 @@ entry = completed(book, charge, lambda: drawn)
 """
 _PLAN = """\
 asked.require_numbers()
-with _opened(data, described) as source:
-    check_columns(asked, source, owner)
-    ready = prepare(...)
-    if book is None:
-        return ready.plan
-    ready = in_part(...)
-    refused = refusal(...)
-    return replace(...)
+with _opened(...) as source:
+    ...
 """
 _COUNTING_PLAN = """\
-with _opened(data, described) as source:
-    check_columns(asked, source, owner)
+with _opened(...) as source:
     asked = asked.in_numbers(source)
-    ready = prepare(...)
-    if book is None:
-        return ready.plan
-    ready = in_part(...)
-    refused = refusal(...)
-    return replace(...)
+    ...
 """
 
 MUTANTS = (

@@ -136,6 +136,9 @@ def _problem(store: SqlStore, error: Exception) -> str:
     return f"{store.name}: the database cannot go on ({type(error).__name__})"
 
 
+# whether a store keeps what a ledger needs of it
+
+
 _ASKERS = 8
 _TOO_MANY = 24  # charges of a tenth of the budget each
 _TEXT = "Grüße, 'quotes', \"more\", ?, %s, 日本語, 🙂"

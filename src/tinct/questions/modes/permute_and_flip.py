@@ -28,6 +28,9 @@ _MOST_CATEGORIES = 64
 _MOST_PLACES = 1 << 16
 
 
+# the mechanism
+
+
 @dataclass(frozen=True)
 class PermuteAndFlip:
     """The rule for k categories and coins q^m.

@@ -8,10 +8,11 @@ import pandas as pd
 import pytest
 from typer.testing import CliRunner
 
-from tinct import Ledger, ask
+from tinct import Description, FileError, Ledger, ParameterError, TinctError, ask
 from tinct.asking import plan
 from tinct.cli.main import app
 from tinct.cli.printing import measured
+from tinct.sources.description import ColumnDescription
 
 QUESTION = "mode(plz, categories=[1010, 1020.5])"
 
@@ -97,3 +98,53 @@ def test_a_mistyped_budget_is_lowered_by_a_command(tmp_path):
     run("budget", "init", place, "-e", 10)
     said, _ = run("budget", "lower", place, "-e", 1)
     assert "left 1 of 1" in said
+
+
+def test_a_number_that_could_be_thousands_is_refused_where_the_data_writes_them_so(tmp_path):
+    """3.000 is three to a question and three thousand to whoever wrote the file; elsewhere it is three."""
+    path = tmp_path / "umfrage.csv"
+    path.write_text("einkommen;jahr\n" + "3.500,50;2020\n" * 300)
+    written = {"epsilon": 5, "decimal": ",", "thousands": "."}
+    for where in (None, "einkommen > 1.500"):
+        with pytest.raises(
+            ParameterError, match=r"could be (3000 or 3\.0|1500 or 1\.5): questions have a decimal point"
+        ):
+            ask(path, "median(einkommen, above=3.000)" if where is None else "exists(jahr > 1)", where=where, **written)
+    assert ask(path, "median(einkommen, above=3000)", **written).value == "yes"
+    assert ask(path, "median(einkommen, above=3.0)", **written).value == "yes"
+    plain = pd.DataFrame({"rate": [3.5] * 300})
+    assert ask(plain, "median(rate, above=3.125)", 5).value == "yes"
+
+
+def test_a_table_of_counts_is_noticed_by_its_names(tmp_path):
+    """By the check of the owner: each row of such a table would count as one person."""
+    path = tmp_path / "admissions.csv"
+    path.write_text("Admit,Gender,Freq\nAdmitted,Male,512\nRejected,Male,313\n")
+    asked = ("check", path, "share(Admit == 'Admitted', at_least=50%)", "--json")
+    (warning,) = json.loads(run(*asked)[0])["warnings"]
+    assert (warning["code"], warning["column"]) == ("counted-already", "Freq")
+    assert json.loads(run(*asked, "--unit", "Gender")[0])["warnings"] == []
+
+
+def test_a_plan_says_where_the_owner_can_see_how_cells_are_read(data):
+    """As long as no description says what the columns mean; it is public that there is none."""
+    said = [rule.code for rule in plan(data, "exists(year > 1)", epsilon=1, delta="1e-6").rules]
+    assert said[-2:] == ["not-described", "no-ledger"]
+    described = Description({"year": ColumnDescription("number")})
+    said = plan(data, "exists(year > 1)", epsilon=1, delta="1e-6", description=described).rules
+    assert "not-described" not in [rule.code for rule in said]
+
+
+def test_a_file_with_tabs_says_how_to_read_it(tmp_path):
+    path = tmp_path / "votes.csv"
+    path.write_text("vote\tage\nyes\t20\n")
+    with pytest.raises(FileError, match=r"with delimiter='\\t'"):
+        ask(path, "majority(vote)", 1)
+    assert ask(path, "majority(vote)", 9, delimiter="\t").value in ("yes", "no")
+
+
+def test_a_draft_says_how_it_is_confirmed(data):
+    run("describe", data, "--no-input")
+    with pytest.raises(TinctError, match="confirms it with confirmed = true in it"):
+        ask(data, "exists(year > 1)", 1, "1e-6")
+    assert "up to 1 rows" not in run("describe", data.rename(data.with_suffix(".tsv")), "--person", "id")[0]

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from tinct import sources
 from tinct.asking._needed_epsilon import Wanted
 from tinct.asking.answers import Plan
-from tinct.asking.cautions import NO_LEDGER, cautions
+from tinct.asking.cautions import NO_LEDGER, NOT_DESCRIBED, cautions
 from tinct.asking.described import described_as
 from tinct.asking.designs import CertainDesign, Design, design
 from tinct.asking.joint_design import joint_design
@@ -337,6 +337,8 @@ def plan_of(
     reading = tuple(rule if isinstance(rule, Remark) else Remark(rule, "reading") for rule in source.rules)
     words_of_neighbors = f"{asked.neighbors}: {relation(asked.neighbors, people=asked.unit is not None)}"
     alone = (NO_LEDGER,) if owner is None else ()
+    if source.description is None or not source.description.columns:
+        alone = (NOT_DESCRIBED, *alone)
     found = ()
     if isinstance(asked, Grouped):
         among = (asked.groups.counted_in(asked.by, asked.unit),) if asked.unit is not None else ()

@@ -15,6 +15,10 @@ if TYPE_CHECKING:
 _LARGE_EPSILON = 5
 _LARGE_DELTA = Fraction(1, 10**5)
 _FAR_BELOW = Fraction(1, 10)  # how many people δ may be expected to give away
+NOT_DESCRIBED = Remark(
+    "no description says what the columns mean: 'tinct check' shows the owner of the data how they are read",
+    "not-described",
+)
 NO_LEDGER = Remark("no ledger counts this: costs of several answers about the same people add up", "no-ledger")
 
 

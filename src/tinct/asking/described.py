@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import os
+import re
 from typing import TYPE_CHECKING
 
 from tinct.errors import ParameterError
+from tinct.questions import tokens
 from tinct.questions.predicates import literal_text
 from tinct.sources import Description
 from tinct.sources.description import CATEGORY, beside
@@ -16,6 +18,8 @@ if TYPE_CHECKING:
     from tinct._files.loading import FilePath
     from tinct.ledger import Protection
     from tinct.sources import DataLike
+
+_THOUSANDS = re.compile(r"[0-9]{1,3}\.[0-9]{3}")
 
 
 def described_as(
@@ -60,6 +64,21 @@ def person_of(described: Description, unit: str | None) -> str | None:
             "unit", "leave out `unit`: ", f"the description of the data declares {_people(described.person)}"
         )
     return described.person if unit is None else unit
+
+
+def require_plain_numbers(described: Description, text: str) -> None:
+    """Refuse 3.000 in a question about data that writes thousands so: it would be three, and 3000 may be meant."""
+    if described.format.thousands != "." and described.format.decimal != ",":
+        return
+    for token in tokens.tokenize(text):
+        if token.kind == tokens.NUMBER and _THOUSANDS.fullmatch(token.value):
+            whole, cut = token.value.replace(".", ""), token.value.rstrip("0")
+            cut += "0" if cut.endswith(".") else ""
+            tokens.fail(
+                text,
+                token.start,
+                f"{token.value} could be {whole} or {cut}: questions have a decimal point, write either",
+            )
 
 
 def groups_of(described: Description, by: tuple[str, ...], groups: Sequence[str] | None) -> Sequence[str] | None:

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from tinct.sources import DataLike, Description, Source
 
 _USES = {NUMBER: "numbers", TEXT: "text", YES_NO: "yes or no", DAY: "dates", LABEL: "groups"}
+_COUNTS = {"freq", "frequency", "count", "counts", "n", "weight", "weights", "anzahl", "gewicht", "häufigkeit"}
 _MANY = 0.05  # of the cells unread are worth a warning
 
 
@@ -85,6 +86,7 @@ def check_reading(
             if each.use == NUMBER and thousands_in_doubt(source, each.column)
         ]
         warnings += _unmatched(source, literals, declared, columns)
+        warnings += _counted_already(source) if asked.unit is None else []
     if described is not None and described.rows_per_person is not None and rows:
         more = sum(many for k, many in rows if k > described.rows_per_person)
         if more:
@@ -109,6 +111,13 @@ def _about_bytes(data: DataLike, described: Description | None) -> list[str]:
     if files is None or files.kind not in TEXT_FILES or all(map(is_utf8, files.paths)):
         return []
     return ["the file is not UTF-8: each cell with other bytes is missing; say what it is written in, such as cp1252"]
+
+
+def _counted_already(source: Source) -> list[Remark]:
+    """A column by whose name each row may stand for several people."""
+    found = [name for name in source.columns or () if name.lower() in _COUNTS]
+    said = "each row counts as one person: if {0} says how many a row stands for, write a row for each of them"
+    return [Remark(said.format(name), "counted-already", column=name) for name in found]
 
 
 def _literals(question: Question, where: Predicate | None) -> list[tuple[str, str, str]]:

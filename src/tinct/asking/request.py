@@ -8,7 +8,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Self
 
 from tinct.asking._needed_epsilon import Wanted
-from tinct.asking.described import groups_of, person_of
+from tinct.asking.described import groups_of, person_of, require_plain_numbers
 from tinct.asking.groups import Groups
 from tinct.asking.personal_budgets import PersonalBudgets
 from tinct.errors import Parameter, ParameterError
@@ -189,6 +189,9 @@ def read_request(
     require_own_or_tincts(asked)
     counted = people  # as the asker says
     if described is not None:
+        for text in (question, where):
+            if isinstance(text, str):
+                require_plain_numbers(described, text)
         unit = person_of(described, unit)
         groups = groups_of(described, columns_of(by), groups)
         if groups_per_person is None and by is not None and described.groups_per_person > 1:

@@ -28,7 +28,7 @@ _CONFIRMED = re.compile(r"^([ \t]*confirmed[ \t]*=[ \t]*)false(?=[ \t\r]*(#.*)?$
 
 
 def describe(
-    data: Annotated[Path, typer.Argument(help="A .csv, .tsv or .parquet file.")],
+    data: Annotated[Path, typer.Argument(help="A file, a folder of parts or a table, as for tinct ask.")],
     person: Annotated[
         str | None, typer.Option(help="The column that identifies people.", show_default="every row is one person")
     ] = None,

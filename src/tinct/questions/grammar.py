@@ -48,8 +48,8 @@ _HINTS = {
     "&": "write and",
     "|": "write or",
     "!": "write not",
-    ".": "a name with a point or a blank in it is written in double quotes, and the whole question in single ones for "
-    "the shell: 'majority(\"alk.phos\")'",
+    ".": "a name with a point or a blank in it is written in double quotes; for a shell, 'majority(\"alk.phos\")' or "
+    '"majority(\\"alk.phos\\" == \'high\')"',
 }
 
 

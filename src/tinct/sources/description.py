@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tinct._files import read_text, write_atomically
-from tinct.errors import FileError, ParameterError
+from tinct.errors import FileError, ParameterError, Way
 from tinct.questions.predicates import literals, require_column, require_printable
 
 if TYPE_CHECKING:
@@ -350,7 +350,9 @@ class Description:
         """Refuse a draft."""
         if not self.confirmed:
             raise ParameterError(
-                "this description is a draft: its owner reads it, corrects it, and sets confirmed = true", path=path
+                "this description is a draft: its owner reads it, corrects it, and confirms it with ",
+                Way("confirmed = true in it", "tinct describe … --confirm"),
+                path=path,
             )
 
     def with_format(self, **given: Any) -> Description:

@@ -105,7 +105,8 @@ def draft(path: FilePath, person: str | None = None) -> Draft:
         found = contents_of(source)
         if person is not None:
             most = max((rows for rows, _ in per_person(source, person)), default=0)
-            notes.append(f"people have up to {most:,} rows: rows_per_person and groups_per_person can say so")
+            if most > 1:
+                notes.append(f"people have up to {most:,} rows: rows_per_person and groups_per_person can say so")
     style = _style(found)
     written = Format(encoding=written.encoding, decimal=style.decimal, thousands=style.thousands)
     findings = tuple(_identifying(person) if each.column.name == person else _finding(each, style) for each in found)

@@ -8,6 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from tinct.errors import FileError, Parameter
+from tinct.errors import Way as WayOut
 from tinct.sources import text_lines
 from tinct.sources.byte_streams import opened
 from tinct.sources.columns import CELL, Column, OpenSchema, Schema
@@ -154,7 +155,8 @@ def _delimiter(path: Path, text: str, suffix: str) -> str:
     if "," in bare or ";" in bare:
         return "," if "," in bare else ";"
     if "\t" in bare:
-        raise FileError("the first line has tabs and no ',': is this really .csv? With tabs it is .tsv", path=path)
+        problem = "the first line has tabs and no ',': call it .tsv, or say so with "
+        raise FileError(problem, WayOut("delimiter='\\t'", "--delimiter tab"), path=path)
     if "|" in bare:
         problem = "the first line has '|' and no ',': say what stands between two cells, with "
         raise FileError(problem, Parameter("delimiter", "|"), path=path)

@@ -344,6 +344,67 @@ def test_bytes_that_mean_nothing_make_their_cell_missing_and_keep_its_row(tmp_pa
             assert source.count(parse("threshold(n >= 1, at_least=1)")).classes == (4, 0)
 
 
+def encodings_that_are_read():
+    """All encodings of Python's that a description may name, but those that begin with a mark."""
+    import encodings
+    import pkgutil
+
+    for module in pkgutil.iter_modules(encodings.__path__):
+        try:
+            written = Format(encoding=module.name)
+        except ParameterError:
+            continue
+        if written.encoding not in (None, "utf-16", "utf-32"):
+            yield written.encoding
+
+
+def test_no_cell_in_any_encoding_is_more_or_less_than_a_row(tmp_path):
+    """Whatever bytes a cell has, and whoever says what they mean: line ends and delimiters are those of ASCII."""
+    names, dice = sorted(set(encodings_that_are_read())), random.Random("lines")
+    assert len(names) >= 70
+    cells = [bytes([byte]) for byte in range(128, 256)]
+    lead = (0x1B, 0x7E, 0x7B, 0x2B, 0x30, 0x39, 0x40, 0x5C, 0x7E, *range(128, 256))
+    cells += [bytes(dice.choices(lead, k=dice.randint(2, 4))) for _ in range(3000)]
+    cells += [rb"\u000a", rb"\n", b"+AAo-", b"~\n".strip(), b"\x1b$B", b"~{"]
+    data = tmp_path / "x.csv"
+    data.write_bytes(b"n,x\n" + b"".join(b"1,%s\n" % cell for cell in cells))
+    for name in names:
+        with sources.open(data, Description(format=Format(encoding=name))) as source:
+            assert source.columns == ("n", "x")
+            assert source.count(parse("threshold(n == 1, at_least=1)")).classes == (len(cells), 0), name
+
+
+@pytest.mark.parametrize(
+    "encoding", ["utf-16-le", "utf-16-be", "utf-32-le", "cp037", "cp500", "utf-7", "hz", "iso2022_jp", "unicode_escape",
+                 "raw_unicode_escape", "mac_arabic", "utf-16", "utf-32"]
+)  # fmt: skip
+def test_no_encoding_makes_names_of_rows(tmp_path, encoding):
+    """Read as UTF-16, a whole file would be its first line, and the names of columns are printed."""
+    data = tmp_path / "x.csv"
+    data.write_text("name,says\nAlice,yes\nBob 5%,no\n")
+    with pytest.raises(tinct.TinctError) as caught:
+        tinct.ask(data, "majority(z)", 1, encoding=encoding)
+    assert "columns are" not in str(caught.value)
+
+
+def test_another_delimiter_makes_no_rows_of_a_quoted_cell(tmp_path):
+    """A cell with line ends is one cell, whatever an asker says; with a ledger, delimiters are for its owner to say."""
+    data, many = tmp_path / "x.csv", "\n" * 60
+    data.write_text(f'id;text\n1;"a{many}b"\n')
+    with pytest.raises(FileError, match="other delimiters"):
+        tinct.ask(data, "exists(\"id;text\" != 'x')", 1, "1e-6", delimiter=",")
+    data.write_text(f'id;a,b\n1;"a{many}b"\n')
+    owned = Ledger(tmp_path / "book.db", 5)
+    owned.declare(Protection())
+    for options in ({"delimiter": ","}, {"description": Description(format=Format(delimiter=","))}):
+        with pytest.raises(ParameterError, match="for the owner of the budget to say"):
+            tinct.ask(data, "exists(b != 'x')", 1, "1e-6", ledger=owned, **options)
+    found = Description({"id": ColumnDescription("number")}, Format(delimiter=";"))
+    other = Ledger(tmp_path / "other.db", 5)
+    other.declare(Protection(description=found.digest))
+    tinct.ask(data, "exists(id == 1)", 1, "1e-6", ledger=other, description=found)
+
+
 # as people write
 
 

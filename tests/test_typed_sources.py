@@ -17,7 +17,7 @@ import os
 import random
 import sqlite3
 from collections import Counter
-from contextlib import closing
+from contextlib import ExitStack, closing
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
@@ -28,6 +28,7 @@ import pytest
 from file_makers import DATE, DURATION, MILLISECONDS, MOMENT, TIME, Cell, number, packed, sqlite_table, workbook
 from tinct import ParameterError, sources
 from tinct.questions import exists, majority, median, mode, quantile, share, threshold
+from tinct.sources import ColumnDescription, Description, Format
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -56,6 +57,24 @@ QUESTIONS = [
     mode("x", [True, False]),
     mode("s", ["yes", "no"]),
 ]
+_WRITTEN = Format(decimal=",", thousands=".", missing=("a", "2", "1970-01-02"))
+_OTHERS = {"s": ColumnDescription("yes/no"), "p": ColumnDescription("identifier", ask=True)}
+DESCRIBED = [
+    Description({"x": column, **_OTHERS}, written)
+    for column in (
+        ColumnDescription("number", least=0, most=3),
+        ColumnDescription("yes/no", yes=("a", "1", "ja"), no=("b", "0", "2")),
+        ColumnDescription("category", values=("b", "1", "yes")),
+        ColumnDescription("category", values=(1, 3, 2.5)),
+        ColumnDescription("category"),
+        ColumnDescription("date", form="%Y-%m-%d"),
+        ColumnDescription("date", form="%d.%m.%Y %H:%M"),
+        ColumnDescription("identifier", ask=True),
+    )
+    for written in (Format(), Format(encoding="cp1252"), _WRITTEN)
+    if not (written == _WRITTEN and column.yes)  # a word cannot be a value and none
+]
+DESCRIBED += [Description(format=_WRITTEN), Description(format=Format(encoding="shift-jis", missing=()))]
 WHERES = [None, None, "x > 1", "x != 'a'", "x == yes", "not s"]
 
 
@@ -120,6 +139,7 @@ TEXTS = [b"a", b"b", b"yes", b"no", b"1", b"2.5", b"", b" a ", GONE]
 NASTY_TEXTS = [
     *(b"\xff", b"a\xc3", b"\xa9b", b"\xed\xa0\x80", b"\xf5\x80\x80\x80", b"\xc0\xaf", b"yes\xff"),
     *(b"\0", b"a\0b", b"\r", b"a\rb\rc", b"\n", b'"', b'a"b', b",", b"\xe2\x80\xa8", b"\xc2\x85", b"x" * 70_000),
+    *(b"31.12.99999", b"0000-00-00", b"99.99.9999", b"1e999999", b"1." + b"0" * 500, b"1.000.000,5", b"p", b"x,s,p"),
     *(b"1e999", b"nan", b"-inf", b"9" * 500, b"0x1F", b"\xef\xbb\xbfa", b"{", b"[" * 2000, b"\\", b"'"),
 ]
 WHOLES = [0, 1, 2, 3, 7, GONE]
@@ -688,6 +708,28 @@ def _require_neighbours(before, after, added, unit):
         assert (more, moved) == (rows + added, 1)
 
 
+def _require_described_neighbours(rng, pair, added, loose):
+    """The same law for two descriptions of the columns; whether one fits is decided by the types."""
+    for description in rng.sample(DESCRIBED, 2):
+        with ExitStack() as stack:
+            opened = [_opened(stack, each, description) for each in pair]
+            if isinstance(opened[0], str) or isinstance(opened[1], str):
+                assert opened[0] == opened[1]
+                continue
+            for question in (*rng.sample(QUESTIONS, 3), threshold("x >= 1970-01-02", at_least=1)):
+                plan = (question, rng.choice(WHERES), rng.choice([None, "p"]), rng.choice([None, "x", "s", ("x", "s")]))
+                states = [_asked(each, *plan) for each in opened]
+                _require_neighbours(*states, added, "x" if loose and plan[2] else plan[2])
+
+
+def _opened(stack, data, description):
+    """A source, or the words of a refusal."""
+    try:
+        return stack.enter_context(sources.open(data, description))
+    except ParameterError as refused:
+        return str(refused)
+
+
 # what libraries raise for cells or types that they do not hold
 CANNOT = (
     *(pa.ArrowException, pl.exceptions.PolarsError, pl.exceptions.PanicException, duckdb.Error),
@@ -752,6 +794,7 @@ def test_one_nasty_row_changes_the_counts_by_one_row(kind, tmp_path):
                 plan = (question, where, unit, by)
                 loose = "x" if kind.name.startswith("json") and unit else unit  # what is no JSON names no person
                 _require_neighbours(_asked(before, *plan), _asked(after, *plan), added, loose)
+            _require_described_neighbours(rng, pair, added, kind.name.startswith("json"))
     assert tried or kind.name in CANNOT_HOLD
 
 

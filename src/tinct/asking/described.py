@@ -50,6 +50,18 @@ def described_as(
             f"the ledger declares {_people(owner.unit)}, and the description of the data {_people(found.person)}: "
             "their owner makes them agree"
         )
+    if (
+        owner is not None
+        and owner.description is None
+        and found is not None
+        and found.format.delimiter is not None
+        and (named or description is not None)
+    ):
+        # with another delimiter, quoted line ends of one person would be rows: it is not for askers to say
+        raise ParameterError.about(
+            "delimiter" if named else "description",
+            "what stands between two cells is for the owner of the budget to say, who declares a description",
+        )
     if owner is not None and owner.description is not None and found is None:
         raise ParameterError.about(
             "description", "the owner of the budget declared a description of the data: give it as `description`"

@@ -36,10 +36,16 @@ MAX_WORD = 200
 MAX_WORDS = 1000
 MAX_PER_PERSON = 1_000_000
 MISSING = ("NA", "N/A", "n/a", "NaN", "nan", "NULL", "null", "None", "#N/A")  # if nothing else is said
-_UNFIT = ("iso2022", "idna", "punycode", "undefined")  # some bytes end their decoders: a cell must not
+# in these, what stands in one cell decides how others are read, or where a row ends; UTF-16 and UTF-32 need the mark at
+# the beginning of a file, or any file could be read as such, and all of it be taken for its first line
+_UNFIT = (
+    *("iso2022", "hz", "utf-7", "utf-16-", "utf-32-", "unicode-escape", "raw-unicode-escape"),
+    *("charmap", "idna", "punycode", "undefined", "mbcs", "oem"),
+)
+_STRUCTURE = b'\n\r,;|\t"'
 _MARKS = {".": "point", ",": "comma"}
 _THOUSANDS = (".", ",", "'", " ", "_", "\u2019", "\u00a0", "\u202f")
-_DELIMITERS = (",", ";", "\t", "|")
+DELIMITERS = (",", ";", "\t", "|")
 _OF_KIND = {
     YES_NO: ("yes", "no"),
     NUMBER: ("least", "most"),
@@ -79,9 +85,21 @@ def _encoding(given: object) -> str | None:
         found = codecs.lookup(given) if isinstance(given, str) else None
     except (LookupError, ValueError, UnicodeError):
         found = None
-    if found is None or not getattr(found, "_is_text_encoding", True) or found.name.startswith(_UNFIT):
+    if found is None or not _keeps_lines(found):
         raise ParameterError.of("encoding", "the name of an encoding such as utf-8, latin-1 or cp1252", given)
     return None if found.name in ("utf-8", "utf-8-sig", "ascii") else found.name
+
+
+def _keeps_lines(found: codecs.CodecInfo) -> bool:
+    """Whether line ends, delimiters and quotes are the bytes that they are in ASCII, and no others."""
+    if not getattr(found, "_is_text_encoding", True) or found.name.startswith(_UNFIT):
+        return False
+    if found.name in ("utf-16", "utf-32"):
+        return True
+    marks = _STRUCTURE.decode()
+    letters = (found.decode(bytes([byte]), "replace")[0] for byte in range(256))
+    return all((letter if letter in marks else "") == (chr(byte) if byte in _STRUCTURE else "")
+               for byte, letter in enumerate(letters))  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -103,7 +121,7 @@ class Format:
     missing: tuple[str, ...] = MISSING
 
     def __post_init__(self) -> None:
-        if self.delimiter is not None and self.delimiter not in _DELIMITERS:
+        if self.delimiter is not None and self.delimiter not in DELIMITERS:
             raise ParameterError.of("delimiter", "one of , ; | and the tab", self.delimiter)
         if self.encoding is not None:
             object.__setattr__(self, "encoding", _encoding(self.encoding))

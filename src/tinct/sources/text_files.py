@@ -12,6 +12,7 @@ from tinct.errors import Way as WayOut
 from tinct.sources import text_lines
 from tinct.sources.byte_streams import opened
 from tinct.sources.columns import CELL, Column, OpenSchema, Schema
+from tinct.sources.description import DELIMITERS
 from tinct.sources.duckdb_engine import VIEW, Engine, Private, pyarrow
 from tinct.sources.header_lines import column_names
 from tinct.sources.json_arrays import elements_as_lines, require_array
@@ -132,6 +133,10 @@ def header(path: Path, suffix: str, written: Format, known: Collection[str] = ()
     delimiter = said[1].decode() if said else written.delimiter or _delimiter(path, text, suffix)
     if written.delimiter not in (None, delimiter):
         raise FileError("the first line names another delimiter than the description", path=path)
+    bare = _outside_quotes(text)
+    if delimiter not in bare and any(each in bare for each in DELIMITERS):
+        # with another delimiter than the file's, quotes are none, and a line end in one person's cell would end rows
+        raise FileError("the first line has other delimiters, and not the one that is said to stand there", path=path)
     try:
         found = next(csv.reader([text], delimiter=delimiter))
     except csv.Error:
@@ -144,7 +149,7 @@ def header(path: Path, suffix: str, written: Format, known: Collection[str] = ()
 
 def _delimiter(path: Path, text: str, suffix: str) -> str:
     """What stands between two names, if the first line leaves no doubt."""
-    bare = re.sub(r'"[^"]*"', "", text)
+    bare = _outside_quotes(text)
     if suffix == ".tsv":
         if "\t" not in bare and ("," in bare or ";" in bare):
             raise FileError("the first line has no '\\t': is this really .tsv? Other files are named .csv", path=path)
@@ -161,6 +166,10 @@ def _delimiter(path: Path, text: str, suffix: str) -> str:
         problem = "the first line has '|' and no ',': say what stands between two cells, with "
         raise FileError(problem, Parameter("delimiter", "|"), path=path)
     return ","
+
+
+def _outside_quotes(text: str) -> str:
+    return re.sub(r'"[^"]*"', "", text)
 
 
 def json_layout(path: Path, suffix: str, encoding: str | None) -> Layout:

@@ -21,6 +21,7 @@ from typer.testing import CliRunner
 import naive
 import tinct
 from tinct import FileError, Ledger, ParameterError, Protection, sources
+from tinct.asking.reading_check import check_reading
 from tinct.cli.main import app
 from tinct.questions import parse
 from tinct.sources import ColumnDescription, Description, Format
@@ -402,7 +403,7 @@ def test_another_delimiter_makes_no_rows_of_a_quoted_cell(tmp_path):
     found = Description({"id": ColumnDescription("number")}, Format(delimiter=";"))
     other = Ledger(tmp_path / "other.db", 5)
     other.declare(Protection(description=found.digest))
-    tinct.ask(data, "exists(id == 1)", 1, "1e-6", ledger=other, description=found)
+    tinct.ask(data, "majority(id == 1)", 1, ledger=other, description=found)
 
 
 # as people write
@@ -774,6 +775,33 @@ def test_confirming_changes_one_line_and_keeps_the_rest(survey):
     assert "confirmed already" in tinct_command("describe", survey, "--confirm")
 
 
+def test_a_table_of_a_server_is_checked_like_a_file(database, tmp_path):
+    """In the server's own words of SQL: the same cells, the same people."""
+    import psycopg
+
+    rows = [("p1", "1", 2.5, "N"), ("p1", "2", None, "S"), ("p2", "x", math.nan, "N"), ("p2", "15.000", 1.0, "N"),
+            (None, " ", 0.0, None)]  # fmt: skip
+    with psycopg.connect(database, autocommit=True) as connection, connection.cursor() as cursor:
+        cursor.execute("CREATE TABLE t (p text, a text, b float8, g text)")
+        cursor.executemany("INSERT INTO t VALUES (%s, %s, %s, %s)", rows)
+    pq.write_table(pa.table(dict(zip("pabg", map(list, zip(*rows, strict=True)), strict=True))), tmp_path / "t.parquet")
+    described = Description({"a": ColumnDescription("number"), **{
+        name: ColumnDescription("category") for name in "pg"}})  # fmt: skip
+    for options in (
+        {"question": "majority(a)"},
+        {"question": "median(b, above=1)", "by": "g"},
+        {"question": "median(a, above=1)", "description": described},
+    ):
+        unit = {} if "description" in options else {"unit": "p"}
+        one, other = (check_reading(str(data), **options, **unit) for data in (f"{database}#t", tmp_path / "t.parquet"))
+        assert one.warnings == other.warnings
+        assert one.rows_per_person == other.rows_per_person
+        assert one.groups_per_person == other.groups_per_person
+        assert [(each.rows, each.blank, each.unread, len(each.spellings)) for each in one.cells] == [
+            (each.rows, each.blank, each.unread, len(each.spellings)) for each in other.cells
+        ]
+
+
 def test_a_check_warns_first_and_draws_nothing(survey, tmp_path):
     """A column that is no yes/no, a coding with 1 and 2, groups that nobody is in; nothing is wrong: status 0."""
     options = ("--encoding", "latin-1", "--decimal", ",")
@@ -793,6 +821,14 @@ def test_a_check_warns_first_and_draws_nothing(survey, tmp_path):
     assert "if the point stands between thousands" in " ".join(said.split())
     assert "Nothing looks wrong" in tinct_command("check", points, "median(b, above=1)")
     assert [DOUBT in each.sentence for each in draft(points).findings] == [True, False]
+    panel = tmp_path / "panel.csv"
+    panel.write_text("id,year,ward,says\n1,2020,N,yes\n1,2021,N,no\n2,2020,S,yes\n")
+    by = ("--by", "year", "--by", "ward", "--unit", "id")
+    said = " ".join(tinct_command("check", panel, "majority(says)", *by, "--groups", "2020,N;2019,S", status=1).split())
+    assert "1 people have rows in more than 1 of the groups of year and ward" in said
+    assert "no cell of year is '2019'" in said
+    assert "no cell of ward" not in said
+    assert "Nothing looks" in tinct_command("check", panel, "majority(says)", *by, "--groups-per-person", "2")
     codes = tmp_path / "codes.csv"
     codes.write_text("a\n1\n2\n2\nNA\n")
     assert "yes=1, no=2" in tinct_command("check", codes, "majority(a)", status=1)

@@ -12,7 +12,7 @@ from tinct.questions.counts import Categories, Several
 from tinct.questions.predicates import DAY, LABEL, NUMBER, TEXT, YES_NO, compared, literal_text, uses
 from tinct.remarks import Remark
 from tinct.sources import open as open_source
-from tinct.sources.cell_rules import label_of
+from tinct.sources.cell_rules import label_of, label_parts
 from tinct.sources.data_files import TEXT as TEXT_FILES
 from tinct.sources.data_files import located
 from tinct.sources.draft import DOUBT
@@ -57,6 +57,7 @@ def check_reading(
     unit: str | None = None,
     where: str | Predicate | None = None,
     groups: Sequence[str] | None = None,
+    groups_per_person: int | None = None,
     description: Description | FilePath | None = None,
     delimiter: str | None = None,
     encoding: str | None = None,
@@ -66,7 +67,10 @@ def check_reading(
 ) -> ReadingCheck:
     """How the data would be read for a question: for the owner's eyes only. Nothing is drawn, nothing is charged."""
     described = described_as(data, None, description, encoding, decimal, thousands, missing, delimiter)
-    asked = read_request(question, 1, "1e-9", by=by, unit=unit, where=where, groups=groups, described=described)
+    asked = read_request(
+        question, 1, "1e-9", by=by, unit=unit, where=where, groups=groups, groups_per_person=groups_per_person,
+        described=described,
+    )  # fmt: skip
     with open_source(data, described) as source:
         columns = asked.by if isinstance(asked, Grouped) else ()
         source.check(asked.question, where=asked.where, unit=asked.unit, by=columns or None)
@@ -81,7 +85,7 @@ def check_reading(
         warnings = _about_bytes(data, described)
         warnings += [warning for each in cells for warning in _about(each)]
         warnings += [
-            f"{each.column}: {DOUBT}"
+            Remark(f"{each.column}: {DOUBT}", "thousands", column=each.column)
             for each in cells
             if each.use == NUMBER and thousands_in_doubt(source, each.column)
         ]
@@ -92,7 +96,7 @@ def check_reading(
         if more:
             said = f"{more:,} people have more than the {described.rows_per_person:,} rows that are described"
             warnings.append(Remark(said, "many-rows", people=more, rows_per_person=described.rows_per_person))
-    kept = 1 if described is None else described.groups_per_person
+    kept = groups_per_person or (1 if described is None else described.groups_per_person)
     several = sum(many for k, many in among if k > kept)
     if several:
         said = (
@@ -103,14 +107,15 @@ def check_reading(
     return ReadingCheck(tuple(warnings), cells, rows, among)
 
 
-def _about_bytes(data: DataLike, described: Description | None) -> list[str]:
+def _about_bytes(data: DataLike, described: Description | None) -> list[Remark]:
     """Whether a text file is not what it is taken for: then cells are missing that look blank from here."""
     if not isinstance(data, str | os.PathLike) or (described is not None and described.format.encoding is not None):
         return []
     files = None if is_address(str(data)) else located(data)
     if files is None or files.kind not in TEXT_FILES or all(map(is_utf8, files.paths)):
         return []
-    return ["the file is not UTF-8: each cell with other bytes is missing; say what it is written in, such as cp1252"]
+    said = "the file is not UTF-8: each cell with other bytes is missing; say what it is written in, such as cp1252"
+    return [Remark(said, "not-utf-8")]
 
 
 def _counted_already(source: Source) -> list[Remark]:
@@ -168,10 +173,9 @@ def _unmatched(
 ) -> list[Remark]:
     """Texts and groups that no cell is equal to."""
     looked: dict[tuple[str, str], set[str]] = {}
-    wanted = list(literals)
-    for group in groups or ():  # a name of several columns has commas between; a cell with a comma is not looked for
-        parts = [group] if len(by) == 1 else group.split(",")
-        wanted += [(name, LABEL, part) for name, part in zip(by, parts, strict=False) if len(parts) == len(by)]
+    parts = [(label_parts(group) if len(by) > 1 else [group]) for group in groups or ()]
+    named = [(name, LABEL, each) for part in parts for name, each in zip(by, part, strict=True)]
+    wanted = dict.fromkeys([*literals, *named])
     found = []
     for name, use, value in wanted:
         if (name, use) not in looked:

@@ -32,6 +32,9 @@ def check(
         str | None,
         typer.Option(help="The groups, separated by commas (with several columns by semicolons).", show_default=False),
     ] = None,
+    groups_per_person: Annotated[
+        int | None, typer.Option(help="In how many groups a person counts.", show_default="1")
+    ] = None,
     unit: Annotated[str | None, typer.Option(help="The column that identifies people.", show_default=False)] = None,
     where: Annotated[
         str | None, typer.Option(help="Count only rows for which this predicate is true.", show_default=False)
@@ -62,8 +65,8 @@ def check(
     columns = columns_of(by)
     with stage("Reading the data"):
         found = check_reading(
-            data, question, by=columns, unit=unit, where=where,
-            groups=listed(groups, ";" if columns and len(columns) > 1 else ","), description=description,
+            data, question, by=columns, unit=unit, where=where, description=description,
+            groups=listed(groups, ";" if columns and len(columns) > 1 else ","), groups_per_person=groups_per_person,
             delimiter=between(delimiter), encoding=encoding, decimal=decimal, thousands=thousands,
             missing=listed(missing),
         )  # fmt: skip

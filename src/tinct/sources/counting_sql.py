@@ -143,13 +143,7 @@ class Statement:
 
     def _label(self) -> str:
         """The name of a row's group; of several columns their values with commas, and nothing if one is missing."""
-        names = [self._alias[name, LABEL] for name in self.plan.by]
-        if len(names) == 1:
-            return names[0]
-        slash, comma = text_literal("\\"), text_literal(",")
-        inner = [f"replace({name}, {slash}, {slash} || {slash})" for name in names]
-        escaped = [f"replace({each}, {comma}, {slash} || {comma})" for each in inner]
-        return "(" + f" || {comma} || ".join(escaped) + ")"
+        return joined([self._alias[name, LABEL] for name in self.plan.by])
 
     def _class(self, what: Counted) -> str:
         if isinstance(what, Condition) and self.plan.unit is None:
@@ -240,6 +234,16 @@ class Statement:
 def parts_of(plan: CountingPlan) -> tuple[Counted, ...]:
     """The things that are counted, one or several."""
     return plan.what.parts if isinstance(plan.what, Several) else (plan.what,)
+
+
+def joined(names: list[str]) -> str:
+    """The label that several values have together: ``cell_rules.joined_label``; nothing if one of them is missing."""
+    if len(names) == 1:
+        return names[0]
+    slash, comma = text_literal("\\"), text_literal(",")
+    inner = [f"replace({name}, {slash}, {slash} || {slash})" for name in names]
+    escaped = [f"replace({each}, {comma}, {slash} || {comma})" for each in inner]
+    return "(" + f" || {comma} || ".join(escaped) + ")"
 
 
 def as_label(value: Literal) -> Literal:

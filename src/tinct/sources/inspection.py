@@ -10,12 +10,13 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from tinct.errors import ParameterError
-from tinct.questions.predicates import NUMBER
+from tinct.questions.predicates import LABEL, NUMBER
 from tinct.sources.byte_streams import opened
 from tinct.sources.cell_rules import day_pattern, first_reading, marks_of, second_reading
 from tinct.sources.columns import DECIMAL, FLOAT, OTHER, PERSON, WHOLE, Column
+from tinct.sources.counting_sql import joined
 from tinct.sources.description import Format
-from tinct.sources.sql_dialects import DUCKDB, text_literal
+from tinct.sources.sql_dialects import DUCKDB, DuckDB, text_literal
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -113,25 +114,24 @@ def contents_of(source: Source) -> list[ColumnContents]:
 
 def cells_read(source: Source, name: str, use: str) -> CellsRead:
     """How the cells of a column are read."""
-    column = source._schema.column(name, use)
-    read = second_reading(column, use, "v")
+    column, sql = source._schema.column(name, use), _dialect(source)
+    text, read = _text(column, sql), second_reading(column, use, "v", sql)
     marks = ", ".join(text_literal(each) for mark in marks_of(column) for each in (mark, f"{mark}.0"))
-    told = f"CASE WHEN {_text(column)} NOT IN ({marks}) THEN {_text(column)} END" if marks else _text(column)
-    cells = f"SELECT {told} AS t, v FROM (SELECT *, {first_reading(column, use)} AS v FROM {{scan}})"
-    each = f"SELECT t, CAST({read} AS VARCHAR) AS r, count(*) AS many FROM ({cells}) GROUP BY t, r"
-    (totals,) = _rows(
-        source,
-        _Look(
-            [column],
-            "SELECT coalesce(sum(many), 0), coalesce(sum(many) FILTER (t IS NULL), 0), "
-            f"coalesce(sum(many) FILTER (t IS NOT NULL AND r IS NULL), 0) FROM ({each})",
-        ),
-    )
+    told = f"CASE WHEN {text} NOT IN ({marks}) THEN {text} END" if marks else text
+    cells = f"SELECT {told} AS t, {first_reading(column, use, sql)} AS v FROM {{scan}}"
+    each = f"SELECT t, CAST({read} AS VARCHAR) AS r FROM ({cells}) AS cells"
+    many = f"SELECT t, r, count(*) AS many FROM ({each}) AS each_ GROUP BY t, r"
+    totals = [
+        f"coalesce(sum(CASE WHEN {which} THEN many END), 0)"
+        for which in ("true", "t IS NULL", "t IS NOT NULL AND r IS NULL")
+    ]
+    (found,) = _rows(source, _Look([column], f"SELECT {', '.join(totals)} FROM ({many}) AS counted"))
     order = "ORDER BY r IS NOT NULL, many DESC, t"  # what is not read comes first
     spellings = _rows(
-        source, _Look([column], f"SELECT t, r, many FROM ({each}) WHERE t IS NOT NULL {order} LIMIT {MAX_SHOWN}")
+        source,
+        _Look([column], f"SELECT t, r, many FROM ({many}) AS counted WHERE t IS NOT NULL {order} LIMIT {MAX_SHOWN}"),
     )
-    rows, blank, unread = map(int, totals)
+    rows, blank, unread = map(int, found)
     return CellsRead(name, use, rows, blank, unread, tuple((str(t), r, int(many)) for t, r, many in spellings))
 
 
@@ -140,34 +140,37 @@ def thousands_in_doubt(source: Source, name: str) -> bool:
     column = source._schema.column(name, NUMBER)
     if not column.is_text or not column.format.is_plain:
         return False
-    ((doubtful, other),) = _rows(source, _Look([column], f"SELECT {', '.join(_doubt(column))} FROM {{scan}}"))
+    counts = ", ".join(_doubt(column, _dialect(source)))
+    ((doubtful, other),) = _rows(source, _Look([column], f"SELECT {counts} FROM {{scan}}"))
     return doubtful > 0 and not other
 
 
-def _doubt(column: Column) -> list[str]:
+def _doubt(column: Column, sql: DuckDB = DUCKDB) -> list[str]:
     """How many cells are like 15.000, and how many have another fraction."""
-    text = _text(column)
-    grouped = DUCKDB.matches(text, "[+-]?[1-9][0-9]{0,2}[.][0-9]{3}")
-    fraction = DUCKDB.matches(text, "[+-]?[0-9]*[.][0-9]*([eE].*)?")
-    return [DUCKDB.count_if(grouped), DUCKDB.count_if(f"{fraction} AND NOT {grouped}")]
+    text = _text(column, sql)
+    grouped = sql.matches(text, "[+-]?[1-9][0-9]{0,2}[.][0-9]{3}")
+    fraction = sql.matches(text, "[+-]?[0-9]*[.][0-9]*([eE].*)?")
+    return [sql.count_if(grouped), sql.count_if(f"{fraction} AND NOT {grouped}")]
 
 
 def per_person(source: Source, unit: str, of: Sequence[str] = ()) -> list[tuple[int, int]]:
     """How many people have one row, two rows and so on; with columns of groups, rows in so many groups."""
-    person = source._schema.column(unit, PERSON)
-    labels = [source._schema.column(name, "label") for name in of]
-    used, counted = [person, *labels], "count(*)"
-    if labels:
-        read = [second_reading(label, "label", f"l{at}") for at, label in enumerate(labels)]
-        filled = " AND ".join(f"({each}) IS NOT NULL" for each in read)
-        counted = f"count(DISTINCT CASE WHEN {filled} THEN row({', '.join(read)}) END)"
-    cells = "".join(f", {first_reading(label, 'label')} AS l{at}" for at, label in enumerate(labels))
-    inner = f"SELECT {first_reading(person, PERSON)} AS p{cells} FROM {{scan}}"
-    people = f"SELECT p, {counted} AS k FROM ({inner}) WHERE p IS NOT NULL GROUP BY p"
-    return [
-        (int(k), int(many))
-        for k, many in _rows(source, _Look(used, f"SELECT k, count(*) FROM ({people}) GROUP BY k ORDER BY k"))
-    ]
+    sql, keys = _dialect(source), [(unit, PERSON), *((name, LABEL) for name in of)]
+    used = [source._schema.column(name, use) for name, use in keys]
+    placed = [(f"v{at}", column, use) for at, (column, (_, use)) in enumerate(zip(used, keys, strict=True))]
+    first = ", ".join(f"{first_reading(column, use, sql)} AS {at}" for at, column, use in placed)
+    read = ", ".join(f"{second_reading(column, use, at, sql)} AS {at}" for at, column, use in placed)
+    inner = f"SELECT {read} FROM (SELECT {first} FROM {{scan}}) AS cells"
+    counted = f"count(DISTINCT {joined([f'v{at}' for at in range(1, len(keys))])})" if of else "count(*)"
+    people = f"SELECT v0, {counted} AS k FROM ({inner}) AS read_ WHERE v0 IS NOT NULL GROUP BY v0"
+    look = _Look(used, f"SELECT k, count(*) FROM ({people}) AS people GROUP BY k ORDER BY k")
+    return [(int(k), int(many)) for k, many in _rows(source, look)]
+
+
+def _dialect(source: Source) -> DuckDB:
+    if not hasattr(source, "_engine"):
+        raise ParameterError("data on Spark cannot be looked at: check a part of it in a file")
+    return getattr(source._engine, "sql", DUCKDB)
 
 
 def _columns(source: Source) -> list[Column]:
@@ -206,8 +209,8 @@ def _values(source: Source, column: Column) -> tuple[tuple[str, int], ...]:
     return tuple((str(text), int(many)) for text, many in found)
 
 
-def _text(column: Column) -> str:
-    return f"nullif({DUCKDB.trimmed(column.identifier)}, '')"
+def _text(column: Column, sql: DuckDB = DUCKDB) -> str:
+    return f"nullif({sql.trimmed(column.identifier)}, '')"
 
 
 def is_utf8(path: Path) -> bool:

@@ -223,8 +223,8 @@ def _growing(path, monkeypatch):
     """Somebody adds a row while the rows are read."""
     before = lines.batches
 
-    def batches(given, *rest):
-        yield from before(given, *rest)
+    def batches(given, *rest, **options):
+        yield from before(given, *rest, **options)
         with path.open("ab") as file:
             file.write(b"91,N,yes\n")
 

@@ -5,8 +5,10 @@ from __future__ import annotations
 import csv
 import gc
 import io
+import itertools
 import json
 import math
+import os
 import random
 import re
 import sys
@@ -24,8 +26,9 @@ from tinct.questions import exists, majority, median, mode, parse, parse_predica
 from tinct.questions.counts import EVERYBODY
 from tinct.questions.predicates import And, Comparison, Membership, Not
 from tinct.sources import duckdb_engine, text_lines
-from tinct.sources.cell_rules import NO_WORDS, YES_WORDS
+from tinct.sources.cell_rules import NO_WORDS, YES_WORDS, read_number
 from tinct.sources.columns import LABEL, Column, Schema, kind_of_type
+from tinct.sources.sql_dialects import BLANKS
 
 # ruff: noqa: S608 # statements that attack, and statements that compare
 duckdb = pytest.importorskip("duckdb")
@@ -35,6 +38,7 @@ pl = pytest.importorskip("polars")
 pq = pytest.importorskip("pyarrow.parquet")
 
 FUZZ = 25  # random files for each test
+THREAD_FUZZ = 6000 if os.environ.get("TINCT_EVIDENCE") == "1" else 300  # the same, for several threads
 COLUMNS = ("person_id", "ward", "age", "cost", "support", "odd name's")
 CANARY = "c4n4ry"
 
@@ -1203,6 +1207,94 @@ def test_splitting_is_the_same_compiled_and_plain(tmp_path, monkeypatch):
             monkeypatch.setattr(text_lines, "_is_loaded", lambda: False)
             found.append([row for batch in text_lines.batches(path, layout, [0, 2]) for row in batch.to_pylist()])
         assert found[0] == found[1] == found[2] == found[3]
+
+
+def test_several_threads_split_a_file_as_one_does(tmp_path, monkeypatch):
+    """Ragged files, with quotes and line ends anywhere, cut into parts of any size: the very same cells in each row.
+
+    Blanks around cells are taken off as Python takes them off.
+    """
+    rng = random.Random("threads")
+    pieces = [
+        b"a",
+        b"bc",
+        b"yes",
+        b",",
+        b",",
+        b"\n",
+        b"\n",
+        b" ",
+        "\u00a0".encode(),
+        "\u3000".encode(),
+        "\u202fé".encode(),
+    ]
+    odd = [
+        b"\r",
+        b"\r\n",
+        b'"',
+        b'""',
+        b"\xff",
+        b'"\n',
+        b'",',
+        b',"',
+        b'\n"',
+        b'"x\ny"',
+        b"\xe3\x80",
+        b"\r\r",
+        b"x" * 90,
+    ]
+    path, wrong = tmp_path / "rows.csv", 0
+    monkeypatch.setattr(text_lines, "_PLAIN", -1)
+    for _ in range(THREAD_FUZZ):
+        allowed = pieces + rng.sample(odd, rng.randrange(len(odd)))
+        path.write_bytes(b"".join(rng.choices(allowed, k=rng.choice([20, 200, 900]))))
+        layout = text_lines.Layout(0, b",", b'"', rng.choice([b"\n", b"\r\n"]), blanks=rng.random() < 0.5)
+        found = []
+        for threads, block, cell in ((1, 2**21, 60), (2, rng.choice([1, 7, 40, 200]), 60), (3, 64, 60)):
+            monkeypatch.setattr(text_lines, "THREADS", threads)
+            monkeypatch.setattr(text_lines, "BLOCK", block)
+            monkeypatch.setattr(text_lines, "MAX_CELL", cell)
+            batches = list(text_lines.batches(path, layout, [0, 2]))
+            found.append([row for batch in batches for row in batch.to_pylist()])
+        assert found[1] == found[0]
+        assert found[2] == found[0]
+        bare = [row for batch in text_lines.batches(path, layout, [0, 2], (), trims=True) for row in batch.to_pylist()]
+        assert bare == [{name: cell and cell.strip(BLANKS) for name, cell in row.items()} for row in found[0]]
+        wrong += any(b'"' in line for line in path.read_bytes().split(b"\n"))
+    assert THREAD_FUZZ / 4 < wrong < THREAD_FUZZ  # with quotes and without
+
+
+def test_numbers_are_told_from_other_texts_as_the_pattern_says(tmp_path):
+    """All texts of up to four characters that might be in one, and random longer ones; also read in two ways."""
+    rng = random.Random("numbers")
+    short = ["".join(each) for size in range(1, 5) for each in itertools.product("0.+-eE_x", repeat=size)]
+    long = ["".join(rng.choices("0123456789.+-eE", k=rng.choice([6, 9, 300]))) for _ in range(3000)]
+    texts = [
+        *short,
+        *long,
+        "9" * 400,
+        "9" * 401,
+        "1\t",
+        "inf",
+        "nan",
+        "1e400",
+        "１２",
+        "",
+        "0x10",
+        "1_000",
+        " 12 ",
+        "\u00a012",
+    ]
+    path = tmp_path / "rows.csv"
+    path.write_text("a,b\n" + "".join(f'{text},"{text}"\n' for text in texts), encoding="utf-8")
+    expected = [read_number(text) for text in texts]
+    for whole in ("a", "b"):
+        with sources.open(path) as source:
+            counts = source.count(threshold(f"{whole} > 5", 1))
+            both = source.count(threshold(f"{whole} > 5 or {whole} == 'x'", 1))
+        assert counts.classes[0] == sum(number is not None and number > 5 for number in expected)
+        assert counts.missing == sum(number is None for number in expected)
+        assert both.classes[0] == counts.classes[0] + texts.count("x")
 
 
 def test_a_lazy_frame_is_computed_when_it_is_counted(tmp_path):

@@ -41,6 +41,8 @@ def part(function: Callable[P, R]) -> Callable[P, R]:
 class kernel(Generic[P, R]):  # noqa: N801 # used as a decorator
     """A function of arrays and scalars that numba compiles on its first large input."""
 
+    nogil = False  # whether other threads run meanwhile
+
     def __init__(self, function: Callable[P, R]) -> None:
         self.plain = function
         update_wrapper(self, function)
@@ -55,7 +57,7 @@ class kernel(Generic[P, R]):  # noqa: N801 # used as a decorator
             register_jitable(_parts.pop())
         # numba's disk cache looks at one file only; the digest makes it notice a change in any kernel's parts
         self.plain.__qualname__ = f"{self.plain.__name__}_{_digest()}"
-        compiled: Callable[P, R] = njit(cache=True)(self.plain)
+        compiled: Callable[P, R] = njit(cache=True, nogil=self.nogil)(self.plain)
         return compiled
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
@@ -66,3 +68,9 @@ class kernel(Generic[P, R]):  # noqa: N801 # used as a decorator
                 with np.errstate(all="ignore"):
                     return self.plain(*args, **kwargs)
         return self.compiled(*args, **kwargs)
+
+
+class unlocked(kernel[P, R]):  # noqa: N801 # as above
+    """A kernel that lets other threads run meanwhile: nobody but its caller may hold the arrays it writes to."""
+
+    nogil = True

@@ -10,6 +10,7 @@ import math
 import re
 from typing import TYPE_CHECKING
 
+from tinct._kernels.text_splitting import MAX_DIGITS
 from tinct.questions.predicates import DAY, LABEL, NUMBER, TEXT, YES_NO
 from tinct.sources import description
 from tinct.sources.columns import BOOLEAN, DECIMAL, FLOAT, MOMENT, PERSON, moment_text
@@ -25,7 +26,6 @@ if TYPE_CHECKING:
 YES_WORDS = ("yes", "y", "true", "t", "1", "1.0")
 NO_WORDS = ("no", "n", "false", "f", "0", "0.0")
 PLAIN = Format()
-MAX_DIGITS = 400  # characters of a number; with more it is missing
 WHOLE_CODE = "-?[0-9]+"
 WHOLE_LABEL = f"{WHOLE_CODE}[.]0+"  # a whole number with a fraction of zeros: the label is the number
 
@@ -57,6 +57,11 @@ def second_reading(column: Column, use: str, read: str, sql: DuckDB = DUCKDB) ->
         found = f"CASE WHEN {read} NOT IN ({_listed(marks)}) THEN {read} END" if marks else read
         return f"left({found}, 10)" if use == LABEL and described is not None and not described.has_time else found
     return _checked_text(column, use, read, sql)
+
+
+def can_be_checked(column: Column, use: str) -> bool:
+    """Whether the reader of a column can take out whatever is no number."""
+    return column.is_bare and use == NUMBER and column.format.is_plain
 
 
 def reads_number(column: Column, use: str) -> bool:
@@ -188,7 +193,10 @@ def _number(column: Column, sql: DuckDB) -> str:
     cell, written = column.identifier, column.format
     if not column.is_text:
         return sql.as_number(cell, column.kind)
-    return f"CASE {_number_case(sql.as_text(cell), written, sql)} {_number_case(sql.trimmed(cell), written, sql)} END"
+    if column.is_number:
+        return sql.text_as_number(cell)
+    looks = dict.fromkeys([sql.as_text(cell), _trimmed(column, sql)] if not column.is_bare else [cell])
+    return f"CASE {' '.join(_number_case(text, written, sql) for text in looks)} END"
 
 
 def _number_case(text: str, written: Format, sql: DuckDB) -> str:
@@ -197,6 +205,11 @@ def _number_case(text: str, written: Format, sql: DuckDB) -> str:
     plain = f"replace({text}, {text_literal(written.thousands)}, '')" if written.thousands else text
     plain = plain if written.decimal == "." else f"replace({plain}, {text_literal(written.decimal)}, '.')"
     return f"WHEN {' AND '.join(tests)} THEN {sql.text_as_number(plain)}"
+
+
+def _trimmed(column: Column, sql: DuckDB) -> str:
+    """A cell without the blanks around it."""
+    return column.identifier if column.is_bare else sql.trimmed(column.identifier)
 
 
 def _checked_number(column: Column, read: str, sql: DuckDB) -> str:
@@ -233,12 +246,12 @@ def _truth(column: Column, sql: DuckDB) -> str:
         words = [
             f"WHEN {text_literal(word)} THEN {truth}" for truth, each in (("true", yes), ("false", no)) for word in each
         ]
-        word = sql.lower(sql.trimmed(cell))
+        word = sql.lower(_trimmed(column, sql))
         if column.described is not None and has_codes(column.described.yes + column.described.no):
             word = _without_zeros(word, sql)
         read = f"CASE {word} {' '.join(words)} END"
         marks = marked_words(column)
-        return f"CASE WHEN {sql.trimmed(cell)} NOT IN ({_listed(marks)}) THEN {read} END" if marks else read
+        return f"CASE WHEN {_trimmed(column, sql)} NOT IN ({_listed(marks)}) THEN {read} END" if marks else read
     if column.kind == DECIMAL:  # one with 38 places cannot even be compared with 1
         cell = sql.as_number(cell, column.kind)
     nothing = numbers_among(marked_words(column))
@@ -259,7 +272,7 @@ def _day(column: Column, sql: DuckDB) -> str:
 
     Without a description it has to be written in this order: everything else is missing, never compared as text.
     """
-    text, described = sql.trimmed(column.identifier), column.described
+    text, described = _trimmed(column, sql), column.described
     if described is None or described.kind != description.DATE:
         found = _whole_moment(sql.without_end(f"replace({text}, 'T', ' ')", "Z|[+]00(:?00)?"), sql)
     else:
@@ -302,12 +315,12 @@ def _checked_text(column: Column, use: str, read: str, sql: DuckDB) -> str:
 
 def _without_zeros(text: str, sql: DuckDB) -> str:
     """A whole number without its fraction of zeros, and all else as it is: ``label_of``."""
-    ends = f"right({text}, 1) = '0' AND {sql.matches(text, WHOLE_LABEL)}"  # the quick look first
+    ends = f"{sql.contains(text, '.0')} AND {sql.matches(text, WHOLE_LABEL)}"  # the quick look first
     return f"CASE WHEN {ends} THEN split_part({text}, '.', 1) ELSE {text} END"
 
 
 def _text(column: Column, sql: DuckDB) -> str:
-    return f"nullif({sql.trimmed(column.identifier)}, '')" if column.is_text else sql.as_text(column.identifier)
+    return f"nullif({_trimmed(column, sql)}, '')" if column.is_text else sql.as_text(column.identifier)
 
 
 def _listed(words: Iterable[str]) -> str:

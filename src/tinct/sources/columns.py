@@ -87,7 +87,8 @@ _TYPED_AS = {
 class Column:
     """A column: its public name, how the engine calls it, what it holds, and what its description says.
 
-    ``kind`` is ``"cell"`` where cells are text that is read as whatever is asked for (CSV, JSON lines).
+    ``kind`` is ``"cell"`` where cells are text that is read as whatever is asked for (CSV, JSON lines). ``is_bare``
+    says that its reader takes the blanks off its cells, ``is_number`` that it takes out whatever is no number, too.
     """
 
     name: str
@@ -95,6 +96,8 @@ class Column:
     kind: str
     described: ColumnDescription | None = field(default=None, repr=False)
     format: Format = field(default=Format(), repr=False)
+    is_bare: bool = field(default=False, repr=False)
+    is_number: bool = field(default=False, repr=False)
 
     @property
     def is_text(self) -> bool:

@@ -1,12 +1,14 @@
 """The one SQL statement that counts. It is put together from public parts only: names are quoted, values are literals.
 
 The statement works in stages. *cells* reads each column that is needed; *rows* says for each row whether it is in
-scope, its group and its class; with a unit, *persons* keeps one row of each person; the last stage counts.
+scope, its group and its class; with a unit, *persons* keeps one row of each person; the last stage counts. Groups
+without a unit are counted by what is written in the cells first, and then by the label that this is: few texts are
+turned into labels instead of all.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from tinct.questions.counts import Categories, Condition, Counted, Several
@@ -25,7 +27,7 @@ from tinct.questions.predicates import (
     use_of,
     uses,
 )
-from tinct.sources.cell_rules import first_reading, label_of, second_reading
+from tinct.sources.cell_rules import can_be_checked, first_reading, label_of, second_reading
 from tinct.sources.columns import PERSON, compared_as
 from tinct.sources.sql_dialects import DUCKDB, DuckDB, text_literal
 
@@ -68,6 +70,10 @@ class Statement:
         needed = [*plan.what.uses(), *(uses(plan.where) if plan.where else ()), *labels]
         needed = needed or [(schema.any_name(), PERSON)]  # rows are counted by some column, whatever is in it
         self._read = {(name, use): schema.column(name, use) for name, use in needed}
+        names = [name for name, _ in self._read]
+        for key, column in self._read.items():
+            if names.count(key[0]) == 1 and can_be_checked(column, key[1]):
+                self._read[key] = replace(column, is_number=True)
         for name, use, value in self._literals():
             compared_as(self._read[name, use], use, value)
         self._alias = {key: f"v{at}" for at, key in enumerate(self._read)}
@@ -95,6 +101,9 @@ class Statement:
         categories it returns (inside or label, class, many). For several of them it returns (many, inside), and then
         for each how many rows are in each of its classes.
         """
+        if self.plan.by:
+            order = f" ORDER BY {self._sql.in_order('label')}"
+            return f"{self._groups(scan) if self.plan.unit is None else self._groups_of_persons(scan)}{order}"
         rows = f"SELECT {', '.join(self._row())} FROM ({self._cells(scan)}) AS read_"
         if self.plan.unit is not None:
             rows = self._persons(rows)
@@ -105,15 +114,40 @@ class Statement:
                 for place in range(part.size)
             ]
             return f"SELECT count(*), {self._sql.count_if('inside')}, {', '.join(classes)} FROM ({rows}) AS rows_"
-        by_group = bool(self.plan.by)
-        order = f" ORDER BY {self._sql.in_order('label')}" if by_group else ""
         if isinstance(self.plan.what, Categories):
-            place = "label" if by_group else "inside"
-            return f"SELECT {place}, class, count(*) AS many FROM ({rows}) AS rows_ GROUP BY {place}, class{order}"
-        if by_group:
-            return f"SELECT label, count(*) AS many, {self._tally()} FROM ({rows}) AS rows_ GROUP BY label{order}"
+            return f"SELECT inside, class, count(*) AS many FROM ({rows}) AS rows_ GROUP BY inside, class"
         inside = "count(*)" if self.plan.where is None else self._sql.count_if("inside")
         return f"SELECT count(*) AS many, {inside} AS inside, {self._tally()} FROM ({rows}) AS rows_"
+
+    def _groups_of_persons(self, scan: str) -> str:
+        rows = self._persons(f"SELECT {', '.join(self._row())} FROM ({self._cells(scan)}) AS read_")
+        if isinstance(self.plan.what, Categories):
+            return f"SELECT label, class, count(*) AS many FROM ({rows}) AS rows_ GROUP BY label, class"
+        return f"SELECT label, count(*) AS many, {self._tally()} FROM ({rows}) AS rows_ GROUP BY label"
+
+    def _groups(self, scan: str) -> str:
+        """Groups of rows: by what is written, then by the label that this is."""
+        plan, inside, (what,) = self.plan, self._inside(), parts_of(self.plan)
+        written = [f"r{at}" for at in range(len(plan.by))]
+        rows = ", ".join([f"{self._class(what)} AS class", *(f"{_if(inside, each)} AS {each}" for each in written)])
+        rows = f"SELECT {rows} FROM ({self._cells(scan)}) AS read_"
+        is_category = isinstance(what, Categories)
+        keys = ", ".join([*written, *(["class"] if is_category else [])])
+        counted = ["count(*) AS many", *([] if is_category else [self._tally()])]
+        texts = f"SELECT {keys}, {', '.join(counted)} FROM ({rows}) AS rows_ GROUP BY {keys}"
+        names = [*(["class"] if is_category else []), "many", *([] if is_category else ["valid", '"true"'])]
+        columns = [self._read[name, LABEL] for name in plan.by]
+        label = joined([
+            second_reading(column, LABEL, each, self._sql) for column, each in zip(columns, written, strict=True)
+        ])  # fmt: skip
+        parts = f"SELECT {label} AS label, {', '.join(names)} FROM ({texts}) AS texts"
+        if plan.groups is not None:
+            listed = ", ".join(self._literal(each) for each in plan.groups)
+            others = [f"CASE WHEN label IN ({listed}) THEN label END AS label", *names]
+            parts = f"SELECT {', '.join(others)} FROM ({parts}) AS labels"
+        keys, sums = ("label, class", names[1:]) if is_category else ("label", names)
+        added = ", ".join(f"CAST(sum({each}) AS {self._sql.whole}) AS {each}" for each in sums)
+        return f"SELECT {keys}, {added} FROM ({parts}) AS parts GROUP BY {keys}"
 
     def _tally(self) -> str:
         if self.plan.unit is None:
@@ -125,25 +159,25 @@ class Statement:
         items, sql = self._alias.items(), self._sql
         first = [f"{first_reading(self._read[key], key[1], sql)} AS {alias}" for key, alias in items]
         second = [f"{second_reading(self._read[key], key[1], alias, sql)} AS {alias}" for key, alias in items]
+        if self.plan.unit is None:
+            second += [f"{self._alias[name, LABEL]} AS r{at}" for at, name in enumerate(self.plan.by)]
         return f"SELECT {', '.join(second)} FROM (SELECT {', '.join(first)} FROM {scan}) AS cells"
 
+    def _inside(self) -> str:
+        return f"coalesce({self._predicate(self.plan.where)}, false)" if self.plan.where else "true"
+
     def _row(self) -> list[str]:
-        plan = self.plan
-        inside = f"coalesce({self._predicate(plan.where)}, false)" if plan.where else "true"
+        plan, inside = self.plan, self._inside()
         parts = [] if plan.unit is None else [f"{self._alias[plan.unit, PERSON]} AS person"]
         if isinstance(plan.what, Several):
             classes = [f"{_if(inside, self._place(each))} AS class{at}" for at, each in enumerate(plan.what.parts)]
             return [*parts, *classes, f"{inside} AS inside"]
         if not plan.by:
             return [*parts, f"{_if(inside, self._class(plan.what))} AS class", f"{inside} AS inside"]
-        label = self._label()
+        label = joined([self._alias[name, LABEL] for name in plan.by])
         if plan.groups is not None:
             inside = f"{inside} AND {label} IN ({', '.join(self._literal(each) for each in plan.groups)})"
         return [*parts, f"{self._class(plan.what)} AS class", f"{_if(inside, label)} AS label"]
-
-    def _label(self) -> str:
-        """The name of a row's group; of several columns their values with commas, and nothing if one is missing."""
-        return joined([self._alias[name, LABEL] for name in self.plan.by])
 
     def _class(self, what: Counted) -> str:
         if isinstance(what, Condition) and self.plan.unit is None:

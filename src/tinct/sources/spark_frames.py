@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from tinct._kernels.text_splitting import MAX_DIGITS
 from tinct.questions.counts import Categories, Condition, Counts, GroupCounts, Several
 from tinct.questions.persons import RULE, Keep
 from tinct.questions.predicates import LABEL, And, Coded, Comparison, Membership, Not, Predicate, kind_of, use_of
 from tinct.sources.cell_rules import (
-    MAX_DIGITS,
     WHOLE_LABEL,
     day_pattern,
     has_codes,

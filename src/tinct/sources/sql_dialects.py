@@ -43,6 +43,10 @@ class DuckDB:
         """A text in small letters."""
         return f"lower({text})"
 
+    def contains(self, text: str, part: str) -> str:
+        """Whether a text has another in it."""
+        return f"contains({text}, {text_literal(part)})"
+
     def matches(self, text: str, pattern: str) -> str:
         """Whether a whole text fits a pattern."""
         return f"regexp_full_match({text}, {text_literal(pattern)})"
@@ -103,6 +107,9 @@ class PostgreSQL(DuckDB):
 
     def lower(self, text: str) -> str:
         return f'(lower(({text}) COLLATE "und-x-icu") COLLATE "C")'
+
+    def contains(self, text: str, part: str) -> str:
+        return f"(strpos({text}, {text_literal(part)}) > 0)"
 
     def matches(self, text: str, pattern: str) -> str:
         return f"({text} ~ {text_literal(f'^({pattern})$')})"

@@ -45,13 +45,14 @@ def open_delimited(files: DataFiles, written: Format, known: Collection[str] = (
             raise FileError(f"its columns are not those of {files.path.name}", path=path)
         parts.append((path, layout))
     rule = _CELL_RULE.format(encoding=written.encoding or "UTF-8")
-    columns = [Column(name, f"c{at}", CELL) for at, name in enumerate(names)]
+    columns = [Column(name, f"c{at}", CELL, is_bare=True) for at, name in enumerate(names)]
     places = {column.identifier: at for at, column in enumerate(columns)}
     private = Private()
 
     def ways(used: list[Column]) -> Iterator[Way]:
         chosen = [places[column.identifier] for column in used]
-        yield files.watched(private.streaming(_schema(chosen), _batches(parts, chosen)))
+        numbers = [places[column.identifier] for column in used if column.is_number]
+        yield files.watched(private.streaming(_schema(chosen), _batches(parts, chosen, numbers, trims=True)))
 
     return Source(Engine(files.name, ways, private.close), Schema(columns), (rule,), place=files.place)
 
@@ -67,8 +68,10 @@ def open_json(files: DataFiles, written: Format) -> Source:
     return Source(Engine(files.name, ways, private.close), OpenSchema(), _JSON_RULES, place=files.place)
 
 
-def _batches(parts: list[tuple[Path, Layout]], places: list[int]) -> Iterator[Any]:
-    return (batch for path, layout in parts for batch in text_lines.batches(path, layout, places))
+def _batches(
+    parts: list[tuple[Path, Layout]], places: list[int], numbers: Collection[int] = (), *, trims: bool = False
+) -> Iterator[Any]:
+    return (batch for each in parts for batch in text_lines.batches(*each, places, numbers, trims=trims))
 
 
 def _schema(places: list[int]) -> Any:

@@ -1237,6 +1237,23 @@ def test_zero_has_no_sign():
     assert signed.witness == plain.witness
 
 
+def test_best_with_edges_that_allow_nothing_is_as_good_as_the_program_says():
+    """An edge with ε = 0 and δ = 0 has no room for a solver's tolerance; that cost up to 0.68 of the utility."""
+    rng = np.random.default_rng(17)
+    for at in range(60):
+        n = int(rng.integers(3, 8))
+        edges = strategies.random_edges(rng, n)
+        colors = {v: tuple(rng.permutation(list("xyz")).tolist()) for v in range(n)}
+        graph = DatasetGraph(edges, colors, outputs="xyz")
+        budgets = {
+            edge: Privacy(float(rng.choice([0, 0.5, 1])), float(rng.choice([0, 0, 1e-12, 0.05]))) for edge in edges
+        }
+        fixed = {0: {"x": 0.5, "y": 0.3, "z": 0.2}} if at % 2 else None
+        mechanism = rainbow.best(graph, budgets, fixed=fixed)
+        assert verify(mechanism, graph, budgets).private
+        assert mechanism.gap < 1e-9
+
+
 def test_best_where_everything_or_nothing_is_left_to_choose():
     """All rows fixed: their own value. No edges: the best answer with certainty."""
     path = DatasetGraph([(0, 1), (1, 2)], {0: ABC, 1: BAC, 2: CBA}, outputs="abc")

@@ -50,6 +50,7 @@ from tinct.studio.rainbow import page as rainbow_page
 from tinct.studio.rainbow import state as rainbow_state
 from tinct.studio.rainbow.solving import own_shares
 from tinct.studio.rainbow.solving import solve as solve_rainbow
+from tinct.studio.rainbow.view import headline as rainbow_headline
 from tinct.studio.rainbow.view import regions
 from tinct.studio.uploads import MAX_FILE, decoded, parsed, safe_name
 from tinct.studio.verify import page as verify_page
@@ -405,6 +406,21 @@ def test_one_pair_of_neighbours_is_one(workshop):
     text = "source,target,source_color,target_color\na,b,x,y\n"
     state = after(DesignState(), "upload", (contents(text), "two.csv"), workshop)
     assert "2 datasets, 1 pair of neighbours." in view(state, scene_of(state, workshop.files), LIGHT).headline[1]
+
+
+def test_pages_say_in_which_sense_a_design_is_optimal(workshop):
+    """The claim of the mechanism, by name and in full; the word optimal never stands alone."""
+    shown = {}
+    for mode in ("balanced", "fixed", "frontier"):
+        state = after(DesignState(), "mode", mode, workshop)
+        shown[mode] = view(state, scene_of(state, workshop.files), LIGHT).headline
+        mechanism = solve(state, scene_of(state, workshop.files)).mechanism
+        assert shown[mode][0].children.lower() == f"{mechanism.claim.name}: "
+        assert mechanism.claim.sentence[1:] in shown[mode][2]
+    assert shown["balanced"][0].children == "Fair optimum: "
+    found = solve_rainbow(rainbow_state.RainbowState(), workshop)
+    assert rainbow_headline(found)[0].children == "Optimum for the given rows: "
+    assert parts.claimed(Mechanism(found.graph, found.mechanism.table), "Checked.")[0].children == "Mechanism: "
 
 
 def test_tables_that_do_not_fit_say_how_many_rows_they_have(workshop):

@@ -68,6 +68,7 @@ class PrivateTables:
         n, q = self._shape
         rows = np.repeat(np.arange(n), np.diff(graph.indptr))
         gains, shifts = (values * (1 - self._margin) for values in budget.dense_parameters())
+        gains = np.maximum(gains, 1.0)  # where nothing is allowed there is no room to be left
         if gains.max(initial=1.0) > MAX_GROWTH:
             raise ParameterError(
                 f"a linear program cannot resolve ε above {math.log(MAX_GROWTH):.3g} in floating point"

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 
 
 _MARGINS = (1e-9, 1e-8, 1e-7)
+_NOTHING = 1e-6  # of e^ε − 1 and δ: next to nothing
 
 
 class BestMechanism(Mechanism):
@@ -78,13 +79,20 @@ def best(
     solution = PrivateTables(graph, privacy, rows).maximize(weights)
     if solution is None:
         raise NotExtendable("no private mechanism has these rows: the linear program is infeasible", fixed)
-    table = _repaired(graph, privacy, solution.table) if rows is None else solution.table
+    gains, shifts = Budget(graph, privacy).dense_parameters()
+    tied = (gains == 1.0) & (shifts == 0.0)
+    if rows is None:
+        held = np.zeros(len(graph), bool)
+        table = _repaired(graph, gains, shifts, solution.table, weights)
+    else:
+        held = ~np.isnan(rows[:, 0])
+        table = _with_equal_rows(graph, tied, solution.table, held)
     for margin in _MARGINS:
         if verify(table, graph, privacy).private:
             break
         # rows that are given cannot be mixed with anything: solve again with room for the solver's errors
         inner = PrivateTables(graph, privacy, rows, margin=margin).maximize(weights)
-        table = table if inner is None else inner.table
+        table = table if inner is None else _with_equal_rows(graph, tied, inner.table, held)
     table = _or_constant(graph, privacy, weights, rows, table)
     _require_private(graph, table, privacy)
     mechanism = BestMechanism(graph, table, privacy)
@@ -136,13 +144,41 @@ def _finite(weight: float) -> float:
     return number
 
 
-def _repaired(graph: DatasetGraph, privacy: PrivacyLike, table: Floats) -> Floats:
-    """The solver's table, mixed with just enough of the uniform distribution to be private.
+def _repaired(graph: DatasetGraph, gains: Floats, shifts: Floats, table: Floats, weights: Floats) -> Floats:
+    """The solver's table, mended so that it is private, in the way that costs least.
+
+    An edge that allows nothing, or next to nothing, leaves no room for a solver's tolerance: its two ends may get the
+    same row first, the mean of theirs.
+    """
+    mended, nobody = [], np.zeros(len(graph), bool)
+    for nothing in (-1.0, 0.0, _NOTHING):
+        tied = (gains - 1.0 <= nothing) & (shifts <= nothing)
+        if nothing < 0 or tied.any():
+            mended.append(_mixed(graph, gains, shifts, _with_equal_rows(graph, tied, table, nobody)))
+    return max(mended, key=lambda each: float((weights * each).sum()))
+
+
+def _with_equal_rows(graph: DatasetGraph, tied: NDArray[np.bool_], table: Floats, held: NDArray[np.bool_]) -> Floats:
+    """One row all over each group of vertices that these directed edges connect: their mean, or one that is held."""
+    from scipy.sparse import coo_array
+    from scipy.sparse.csgraph import connected_components
+
+    rows = np.repeat(np.arange(len(graph)), np.diff(graph.indptr))[tied]
+    links = coo_array((np.ones(len(rows)), (rows, graph.indices[tied])), shape=(len(graph), len(graph)))
+    count, group = connected_components(links, directed=False)
+    sums = np.zeros((count, table.shape[1]))
+    np.add.at(sums, group, table)
+    found = sums / sums.sum(axis=1, keepdims=True)
+    found[group[held]] = table[held]
+    return np.where(held[:, None], table, found[group])
+
+
+def _mixed(graph: DatasetGraph, gains: Floats, shifts: Floats, table: Floats) -> Floats:
+    """A table, mixed with just enough of the uniform distribution to be private.
 
     A solver keeps inequalities only up to its tolerance, and may put a 0 beside a 1e-9, which is infinite ε. Where an
     edge exceeds its δ by x, a share x/(x + δ + (E − 1)/q) of the uniform row is enough (docs/proofs/rainbow.md).
     """
-    gains, shifts = Budget(graph, privacy).dense_parameters()
     share = 0.0
     for rows, columns, entries in directed_edges(graph):
         beyond = np.maximum(0.0, excess(table[rows], table[columns], gains[entries]) - shifts[entries])

@@ -12,6 +12,8 @@ from tinct.studio.palette import LIGHT, Theme
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from tinct.mechanism import Mechanism
+
 DELTAS = ("0", "1e-9", "1e-7", "1e-6", "1e-5", "1e-4", "0.001", "0.002", "0.005", "0.01", "0.02", "0.05", "0.1", "0.2")
 EPSILON_STEP = 0.05
 MOST_EPSILON = 4.0
@@ -245,6 +247,15 @@ def color_swatch(color: Any, outputs: Sequence[Any], theme: Theme) -> Any:
     order = color if isinstance(color, tuple) else (color,)
     hues = dict(zip(outputs, theme.colors(outputs), strict=True))
     return swatch([hues[answer] for answer in order], " > ".join(map(str, order)))
+
+
+def claimed(mechanism: Mechanism, checked: str) -> list[Any]:
+    """In which sense a mechanism is optimal, and what was checked about it."""
+    claim = mechanism.claim
+    if claim is None:
+        return [html.B("Mechanism: "), checked]
+    name, sentence = (words[:1].upper() + words[1:] for words in (claim.name, claim.sentence))
+    return [html.B(f"{name}: "), checked, f" {sentence}."]
 
 
 def legend(outputs: Sequence[Any], theme: Theme) -> Any:

@@ -61,7 +61,7 @@ def view(state: DesignState, scene: Scene, theme: Theme) -> DesignView:
         charts.errors_by_distance(found, theme) if found else charts.empty(theme, "no mechanism with these values"),
         frontier_of(solution, theme),
         table_of(solution, found, theme),
-        headline(state, solution),
+        headline(solution),
         parts.legend(scene.graph.outputs, theme),
         python_lines(state, solution),
     )
@@ -101,7 +101,7 @@ def frontier_of(solution: Solution, theme: Theme) -> dict[str, Any]:
     return charts.frontier_chart(points, solution.point, solution.frontier.balanced, names, theme)
 
 
-def headline(state: DesignState, solution: Solution) -> Any:
+def headline(solution: Solution) -> Any:
     """What was designed, and that it was checked, in a sentence."""
     graph = solution.scene.graph
     pairs = parts.counted(len(graph.indices) // 2, "pair of neighbours", "pairs of neighbours")
@@ -110,15 +110,7 @@ def headline(state: DesignState, solution: Solution) -> Any:
         return [html.B("No private mechanism has these values. "), size]
     verdict = verify(solution.mechanism, graph, solution.scene.privacy)
     checked = "private on every edge" if verdict.private else "NOT private"
-    return [html.B(f"{_title(state, solution)}: "), f"{size}. Checked: {checked}, least ε {verdict.epsilon:.6g}."]
-
-
-def _title(state: DesignState, solution: Solution) -> str:
-    if solution.scene.has_orders or state.mode == "balanced":
-        return "The optimal balanced mechanism"
-    if state.mode == "fixed":
-        return "The optimal mechanism with these values"
-    return "The optimal mechanism at this point of the frontier"
+    return parts.claimed(solution.mechanism, f"{size}. Checked: {checked}, least ε {verdict.epsilon:.6g}.")
 
 
 def table_of(solution: Solution, found: list[DistanceLine], theme: Theme) -> Any:

@@ -41,7 +41,7 @@ def headline(found: Rainbow) -> Any:
         return [html.B("No private mechanism has these boundary rows. "), size]
     verdict = verify(found.mechanism, found.graph, found.privacy)
     checked = "private on every edge" if verdict.private else "NOT private"
-    return [html.B("The optimal mechanism: "), f"{size}. Checked: {checked}, least ε {verdict.epsilon:.6g}."]
+    return parts.claimed(found.mechanism, f"{size}. Checked: {checked}, least ε {verdict.epsilon:.6g}.")
 
 
 def stack_chart(found: Rainbow, theme: Theme) -> dict[str, Any]:

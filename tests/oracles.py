@@ -11,7 +11,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy.optimize import linprog
-from scipy.sparse import csr_array
+from scipy.sparse import csr_array, lil_array
+
+from tinct.local.divergences import Utility
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -192,3 +194,65 @@ def most_mean_truth(histograms: Sequence[tuple[int, ...]], epsilon: float) -> fl
     )
     assert result.status == 0, result.message
     return float(-result.fun)
+
+
+def climbed_divergence(p0, p1, epsilon, delta, utility, rng, outputs):
+    """The largest divergence that climbing finds over (ε, δ)-private mechanisms with so many outputs.
+
+    A divergence is convex in the mechanism, so maximising its tangent, a linear program over all private mechanisms,
+    never leads down. The program has the matrix and, for every pair and output, what exceeds e^ε as variables; it knows
+    nothing of columns or levels. Three random starts.
+    """
+    program = _private_polytope(len(p0), outputs, epsilon, delta)
+    return max(_climb(p0, p1, Utility.parse(utility), program, rng.normal(size=(len(p0), outputs))) for _ in range(3))
+
+
+def _climb(p0, p1, utility, program, slope):
+    best = 0.0
+    for _ in range(40):
+        matrix = np.maximum(program(slope), 0.0)
+        matrix /= matrix.sum(axis=1, keepdims=True)
+        value = utility.divergence(p0 @ matrix, p1 @ matrix)
+        if value <= best * (1 + 1e-9):
+            break
+        best, slope = value, _tangent(p0, p1, matrix, utility)
+    return best
+
+
+def _tangent(p0, p1, matrix, utility):
+    """The derivative of the divergence by every entry, by differences of a column's worth."""
+    z, t = np.maximum(p0 @ matrix, 1e-12), np.maximum(p1 @ matrix, 1e-12)
+    step = 1e-7
+
+    def worth(a, b):
+        return utility.worth(a, b, a - b)
+
+    by_z = (worth(z * (1 + step), t) - worth(z * (1 - step), t)) / (2 * step * z)
+    by_t = (worth(z, t * (1 + step)) - worth(z, t * (1 - step))) / (2 * step * t)
+    return np.outer(p0, by_z) + np.outer(p1, by_t)
+
+
+def _private_polytope(k, outputs, epsilon, delta):
+    """A function that maximises a linear function over all (ε, δ)-private matrices."""
+    pairs = [(x, z) for x in range(k) for z in range(k) if x != z]
+    entries, over = k * outputs, len(pairs) * outputs
+    upper = lil_array((over + len(pairs), entries + over))
+    for at, (x, z) in enumerate(pairs):
+        for y in range(outputs):
+            line = at * outputs + y
+            upper[line, x * outputs + y] = 1.0
+            upper[line, z * outputs + y] = -np.exp(epsilon)
+            upper[line, entries + line] = -1.0
+            upper[over + at, entries + line] = 1.0
+    rows = lil_array((k, entries + over))
+    for x in range(k):
+        rows[x, x * outputs : (x + 1) * outputs] = 1.0
+    limits = np.concatenate([np.zeros(over), np.full(len(pairs), delta)])
+    upper, rows = upper.tocsr(), rows.tocsr()
+
+    def maximise(slope):
+        costs = np.concatenate([-slope.ravel() / abs(slope).max(), np.zeros(over)])
+        solved = linprog(costs, A_ub=upper, b_ub=limits, A_eq=rows, b_eq=np.ones(k), bounds=(0, 1), method="highs")
+        return solved.x[:entries].reshape(k, outputs)
+
+    return maximise

@@ -34,6 +34,7 @@ MECHANISMS = {
     "symbols of every kind": local.randomized_response(5, "0.1", symbols=["é", 1.5, (1, None), -7, True]),
     "table": local.geometric(4, 1),
     "table with delta": local.quaternary("ln 2", "1/7"),
+    "reveal or cells": local.optimal([0.1, 0.2, 0.3, 0.4], [0.4, 0.3, 0.2, 0.1], 1, delta="1/7"),
     "subset": local.subset_selection(6, 1, size=2),
     "subset of one": local.subset_selection(4, 2, size=1),
     "large subset": local.subset_selection(40, "1/2", size=15),
@@ -104,6 +105,10 @@ def _refused() -> Iterator[tuple[str, str]]:
     yield "a hash modulo no prime", changed("hash", prime=63)
     yield "a matrix whose signs are the truth", changed("hadamard", plus=str(N))
     yield "more than delta", json.dumps({**files["table with delta"], "delta": "1/8"})
+    told = int(files["reveal or cells"]["randomiser"]["reveal"])
+    yield "a symbol told more often than delta", json.dumps({**files["reveal or cells"], "delta": "1/8"})
+    yield "units of cells that tell too much", changed("reveal or cells", own=str(N - told - 1), other="1")
+    yield "units to tell that are taken from nowhere", changed("reveal or cells", reveal=str(told + 1))
     yield "growth above the budget", json.dumps({**one, "growth": "4"})
     yield "a budget below the units", json.dumps({**one, "epsilon": "1.0986122886681096"})
     yield "a budget that is a number", json.dumps({**one, "epsilon": 2})

@@ -591,7 +591,7 @@ func checkDistribution(chances []any, name string, size int) {
 }
 
 // A rule is what every kind gives: the largest ratio of units of a report for two symbols, and how to draw. Only a table
-// may spill instead: have units by which one row exceeds R times another, for δ.
+// and reveal may spill instead: have units by which one row exceeds R times another, for δ.
 type rule struct {
 	above, below *big.Int
 	allowed      *big.Int
@@ -605,6 +605,7 @@ var kinds = map[string]struct {
 }{
 	"cells":    {[]string{"cells", "own", "other", "cell_of"}, cells},
 	"table":    {[]string{"allowed", "rows"}, table},
+	"reveal":   {[]string{"cells", "own", "other", "cell_of", "reveal"}, reveal},
 	"subset":   {[]string{"members", "inside"}, subset},
 	"unary":    {[]string{"other"}, unary},
 	"hash":     {[]string{"prime", "buckets", "own", "other"}, hashed},
@@ -651,7 +652,7 @@ func ownAndOther(field map[string]any, count int, total *big.Int) (*big.Int, *bi
 	return own, other
 }
 
-func cells(field map[string]any, size int, total *big.Int) rule {
+func cellsOf(field map[string]any, size int) (int, []int) {
 	count, list := wholeOf(field["cells"], "cells"), listOf(field["cell_of"], "cell_of")
 	demand(len(list) == size, "cell_of must have a cell for each symbol")
 	cellOf := make([]int, size)
@@ -659,11 +660,40 @@ func cells(field map[string]any, size int, total *big.Int) rule {
 		cellOf[at] = wholeOf(cell, "cell_of")
 		demand(cellOf[at] < count, "cell_of must have a cell from 0 to %d for each symbol", count-1)
 	}
+	return count, cellOf
+}
+
+func cells(field map[string]any, size int, total *big.Int) rule {
+	count, cellOf := cellsOf(field, size)
 	own, other := ownAndOther(field, count, total)
 	draw := func(at int, source io.Reader) (any, error) {
 		return drawCell(cellOf[at], own, other, total, source), nil
 	}
 	return rule{above: own, below: other, draw: draw}
+}
+
+// reveal is the symbol itself, after the cells, with units of δ; else as for cells.
+func reveal(field map[string]any, size int, total *big.Int) rule {
+	count, cellOf := cellsOf(field, size)
+	told := unitsOf(field["reveal"], "reveal")
+	own, other := ownAndOther(field, count, new(big.Int).Sub(total, told))
+	draw := func(at int, source io.Reader) (any, error) {
+		drawn := below64(total.Uint64(), source)
+		if drawn < told.Uint64() {
+			return count + at, nil
+		}
+		return cellAt(cellOf[at], own, other, drawn-told.Uint64()), nil
+	}
+	spilt := func(growth *big.Rat) *big.Int {
+		over := new(big.Int).Mul(own, growth.Denom())
+		over.Sub(over, new(big.Int).Mul(growth.Num(), other))
+		found := new(big.Int).Mul(told, growth.Denom())
+		if over.Sign() > 0 {
+			found.Add(found, over)
+		}
+		return found
+	}
+	return rule{own, other, told, spilt, draw}
 }
 
 func table(field map[string]any, size int, total *big.Int) rule {
@@ -835,7 +865,11 @@ func below64(bound uint64, source io.Reader) uint64 {
 
 // drawCell is the own cell with own − other units; the rest of the units is divided evenly among all cells.
 func drawCell(cell int, own, other, total *big.Int, source io.Reader) int {
-	drawn, surplus := below64(total.Uint64(), source), own.Uint64()-other.Uint64()
+	return cellAt(cell, own, other, below64(total.Uint64(), source))
+}
+
+func cellAt(cell int, own, other *big.Int, drawn uint64) int {
+	surplus := own.Uint64() - other.Uint64()
 	if drawn < surplus {
 		return cell
 	}

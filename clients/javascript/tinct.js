@@ -263,7 +263,10 @@ function belowSmall(bound, read) {
 
 // The own cell with own − other units; the rest of the units is divided evenly among all cells.
 function drawCell(cell, own, other, total, read) {
-  const drawn = below(total, read);
+  return cellAt(cell, own, other, below(total, read));
+}
+
+function cellAt(cell, own, other, drawn) {
   return drawn < own - other ? cell : Number((drawn - (own - other)) / other);
 }
 
@@ -288,15 +291,12 @@ function drawSubset(at, size, members, holds, read) {
 // ------------------------------------------------------------------------------------------------------- kinds
 
 // What every kind gives: `ratio`, the most by which the units of one report differ between two symbols, and `draw`.
-// Only a table may have `spill` instead, the units by which one row exceeds R times another, for δ.
+// Only a table and `reveal` may have `spill` instead, the units by which one row exceeds R times another, for δ.
 const KINDS = new Map([
   [
     "cells",
     (field, size, total) => {
-      const count = wholeOf(field("cells"), "cells");
-      const cellOf = listOf(field("cell_of"), "cell_of");
-      const inside = cellOf.length === size && cellOf.every((cell) => isWhole(cell) && cell < count);
-      demand(inside, `cell_of must have a cell from 0 to ${count - 1} for each symbol`);
+      const [count, cellOf] = cellsOf(field, size);
       const [own, other] = ownAndOther(field, count, total);
       return { ratio: [own, other], draw: (at, read) => drawCell(cellOf[at], own, other, total, read) };
     },
@@ -316,6 +316,23 @@ const KINDS = new Map([
         return rows[at].findIndex((units) => drawn < (sum += units));
       };
       return { ratio: widest(rows), allowed, spill: (growth) => spill(rows, growth), draw };
+    },
+  ],
+  [
+    "reveal", // the symbol itself, after the cells, with units of δ
+    (field, size, total) => {
+      const [count, cellOf] = cellsOf(field, size);
+      const reveal = unitsOf(field("reveal"), "reveal");
+      const [own, other] = ownAndOther(field, count, total - reveal);
+      const draw = (at, read) => {
+        const drawn = below(total, read);
+        return drawn < reveal ? count + at : cellAt(cellOf[at], own, other, drawn - reveal);
+      };
+      const spilt = ([above, below]) => {
+        const over = own * below - above * other;
+        return reveal * below + (over > 0n ? over : 0n);
+      };
+      return { ratio: [own, other], allowed: reveal, spill: spilt, draw };
     },
   ],
   [
@@ -380,11 +397,20 @@ const KINDS = new Map([
 const FIELDS = new Map([
   ["cells", ["cells", "own", "other", "cell_of"]],
   ["table", ["allowed", "rows"]],
+  ["reveal", ["cells", "own", "other", "cell_of", "reveal"]],
   ["subset", ["members", "inside"]],
   ["unary", ["other"]],
   ["hash", ["prime", "buckets", "own", "other"]],
   ["hadamard", ["order", "plus"]],
 ]);
+
+function cellsOf(field, size) {
+  const count = wholeOf(field("cells"), "cells");
+  const cellOf = listOf(field("cell_of"), "cell_of");
+  const inside = cellOf.length === size && cellOf.every((cell) => isWhole(cell) && cell < count);
+  demand(inside, `cell_of must have a cell from 0 to ${count - 1} for each symbol`);
+  return [count, cellOf];
+}
 
 function ownAndOther(field, count, total) {
   const [own, other] = [unitsOf(field("own"), "own"), unitsOf(field("other"), "other")];

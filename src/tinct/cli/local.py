@@ -20,10 +20,13 @@ from tinct.cli.shared_options import (
     numbers,
     plural,
     read_distributions,
+    read_pairs,
 )
 from tinct.errors import ParameterError
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from tinct.local import LocalMechanism, Regimes, UtilityComparison
 
 app = typer.Typer(
@@ -69,7 +72,8 @@ RequiredEpsilon = Annotated[str, typer.Option("--epsilon", "-e", help="The budge
     epilog=examples(
         "tinct local design survey.csv --epsilon 1",
         "tinct local design --p0 0.1,0.2,0.7 --p1 0.5,0.25,0.25 --epsilon 'ln 3' --utility chi2 --output m.json",
-        "tinct local design --prior 0.5,0.3,0.1,0.1 --epsilon 2",
+        "tinct local design --prior 0.5,0.3,0.1,0.1 --epsilon 2 --delta 0.001",
+        "tinct local design cities.csv --pairs old:new,old:other --epsilon 1",
         "tinct local design --mechanism randomized-response --symbols yes,no,unsure --epsilon 1 --output rr.json",
     ),
 )
@@ -80,15 +84,33 @@ def design(
     p1: SecondOption = None,
     prior: PriorOption = None,
     utility: UtilityOption = "kl",
+    delta: Annotated[str, typer.Option("--delta", "-d", help="δ of (ε, δ)-privacy.")] = "0",
     mechanism: Annotated[
         str | None,
         typer.Option(
             "--mechanism",
             help="A named mechanism for --symbols, instead of the optimum: randomized-response, subset-selection, "
-            "unary-encoding, local-hashing, hadamard-response or geometric.",
+            "unary-encoding, local-hashing, hadamard-response, geometric, or quaternary (two symbols, --delta); or "
+            "binary, for distributions.",
             show_default=False,
         ),
     ] = None,
+    size: Annotated[
+        int | None,
+        typer.Option("--size", help="Of the subsets of subset-selection.", show_default="least variance"),
+    ] = None,
+    buckets: Annotated[
+        int | None, typer.Option("--buckets", help="Of local-hashing.", show_default="e^ε + 1, rounded")
+    ] = None,
+    pairs: Annotated[
+        str | None,
+        typer.Option(
+            "--pairs",
+            help="Several pairs of hypotheses, columns of the file such as p0:p1,p0:p2: the best for the worst one.",
+            show_default=False,
+        ),
+    ] = None,
+    average: Annotated[bool, typer.Option("--average", help="With --pairs: the best on average.")] = False,
     symbols: Annotated[
         str | None, typer.Option("--symbols", help="With --mechanism: the possible answers.", show_default=False)
     ] = None,
@@ -105,17 +127,28 @@ def design(
     if output is not None and output.suffix != ".json":
         raise ParameterError(f"--output must end in .json, got {str(output)!r}")
     keep_inputs([output], [file, symbols_file])
-    if mechanism is not None or symbols is not None or symbols_file is not None:
+    if pairs is None and average:
+        raise ParameterError("--average needs --pairs, several pairs of hypotheses")
+    if mechanism == "binary":
+        made = _binary(_problem(file, p0, p1, prior), epsilon, utility)
+    elif mechanism is not None or symbols is not None or symbols_file is not None:
         if any(given is not None for given in (file, p0, p1, prior)):
             raise ParameterError("--mechanism and --symbols need no distributions: leave them out")
-        made = _named(mechanism, chosen_symbols(symbols, symbols_file), epsilon)
+        options = {"size": size, "buckets": buckets, "delta": None if delta == "0" else delta}
+        made = _named(mechanism, chosen_symbols(symbols, symbols_file), epsilon, options)
+    elif pairs is not None:
+        if file is None or any(given is not None for given in (p0, p1, prior)):
+            raise ParameterError("--pairs names columns of a file: give the file, and no other distributions")
+        names, hypotheses = read_pairs(file, pairs)
+        with stage(f"Designing for {len(hypotheses)} pairs of hypotheses"):
+            made = local.robust(hypotheses, epsilon, utility, average=average, delta=delta, symbols=names)
     else:
         problem = _problem(file, p0, p1, prior)
         with stage(f"Designing for {len(problem.p0):,} symbols"):
             if problem.p1 is None:
-                made = local.mutual_information(problem.p0, epsilon, symbols=problem.symbols)
+                made = local.mutual_information(problem.p0, epsilon, delta=delta, symbols=problem.symbols)
             else:
-                made = local.optimal(problem.p0, problem.p1, epsilon, utility, symbols=problem.symbols)
+                made = local.optimal(problem.p0, problem.p1, epsilon, utility, delta=delta, symbols=problem.symbols)
     with stage("Computing the certificate"):
         described = document(made)
     if output is not None:
@@ -223,22 +256,45 @@ app.command("test", epilog=local_reports.TEST_EXAMPLES)(local_reports.compare_hy
 # reading
 
 
-def _named(name: str | None, names: list[str] | None, epsilon: str) -> LocalMechanism:
+def _binary(problem: Distributions, epsilon: str, utility: str) -> LocalMechanism:
     from tinct import local
 
-    makers = {
+    if problem.p1 is None:
+        return local.binary_information(problem.p0, epsilon, symbols=problem.symbols)
+    return local.binary(problem.p0, problem.p1, epsilon, utility, symbols=problem.symbols)
+
+
+def _named(
+    name: str | None, names: list[str] | None, epsilon: str, options: dict[str, int | str | None]
+) -> LocalMechanism:
+    from tinct import local
+
+    makers: dict[str, Callable[..., LocalMechanism]] = {
         "randomized-response": local.randomized_response,
         "subset-selection": local.subset_selection,
         "unary-encoding": local.unary_encoding,
         "local-hashing": local.local_hashing,
         "hadamard-response": local.hadamard_response,
         "geometric": local.geometric,
+        "quaternary": lambda k, epsilon, *, delta="0", symbols: _two(k, local.quaternary, epsilon, delta, symbols),
     }
+    takes = {"subset-selection": "size", "local-hashing": "buckets", "quaternary": "delta"}
     if name not in makers:
         raise ParameterError(f"--mechanism must be one of {', '.join(makers)}, got {name!r}")
     if names is None:
         raise ParameterError("--mechanism needs --symbols, the possible answers separated by commas")
-    return makers[name](len(names), epsilon, symbols=names)
+    given = {option: value for option, value in options.items() if value is not None}
+    for option in given:
+        if takes.get(name) != option:
+            by = ", ".join(each for each, what in takes.items() if what == option)
+            raise ParameterError(f"--{option} is for --mechanism {by}, not for {name}")
+    return makers[name](len(names), epsilon, symbols=names, **given)
+
+
+def _two(k: int, make: Callable[..., LocalMechanism], epsilon: str, delta: str, symbols: list[str]) -> LocalMechanism:
+    if k != 2:
+        raise ParameterError(f"quaternary is for two symbols, got {k}: leave out --mechanism, and give distributions")
+    return make(epsilon, delta, symbols=symbols)
 
 
 def _problem(file: Path | None, p0: str | None, p1: str | None, prior: str | None) -> Distributions:
@@ -269,12 +325,14 @@ def _print_mechanism(mechanism: LocalMechanism, written: Path | None) -> None:
     console = Screen(soft_wrap=True)
     title = mechanism.name.capitalize() if mechanism.value is None else _title(mechanism)
     count = mechanism.channel.size_of_outputs()
+    outputs = f"{count} {'output' if mechanism.channel.outputs == 1 else 'outputs'}"
+    also = f"δ = {mechanism.delta:.6g}, " if mechanism.exact_delta else ""
     console.print(
         f"[bold]{title}[/bold] for {plural(len(mechanism.symbols), 'symbol')}, ε = {mechanism.epsilon:.6g}, "
-        f"{count} {'output' if mechanism.channel.outputs == 1 else 'outputs'}"
+        f"{also}{outputs}"
     )
     if mechanism.value is not None:
-        name = "mutual information" if mechanism.hypotheses is None else str(mechanism.utility)
+        name = "mutual information" if mechanism.utility == _INFORMATION else str(mechanism.utility)
         console.print(f"{escape(name)}: {mechanism.value:.9g}")
     certificate = mechanism.certificate
     if certificate is not None:

@@ -311,6 +311,28 @@ def read_distributions(file: str | Path) -> Distributions:
     return Distributions(symbols or None, values[0], values[1] if len(values) > 1 else None)
 
 
+def read_pairs(file: Path, pairs: str) -> tuple[list[str] | None, list[tuple[list[float], list[float]]]]:
+    """Pairs of columns of a table, such as p0:p1,p0:p2, and the column symbol if it is there."""
+    from tinct._files import read_sheet, reading
+
+    named = [tuple(part.strip().split(":")) for part in pairs.split(",")]
+    if not all(len(pair) == 2 and all(pair) for pair in named):
+        raise ParameterError(f"--pairs must be columns such as p0:p1,p0:p2, got {pairs!r:.80}")
+    header, rows = read_sheet(file)
+    missing = next((name for pair in named for name in pair if name not in header), None)
+    if missing is not None:
+        raise FileError(f"line 1: there is no column {missing!r:.80}; there are {', '.join(header)}", path=file)
+    values: dict[str, list[float]] = {name: [] for pair in named for name in pair}
+    symbols: list[str] = []
+    for line, cells in rows:
+        if "symbol" in header:
+            symbols.append(cells[header.index("symbol")])
+        for name, column in values.items():
+            with reading(file, f"line {line}"):
+                column.append(_number(cells[header.index(name)]))
+    return symbols or None, [(values[one], values[two]) for one, two in named]
+
+
 def chosen_symbols(text: str | None, file: Path | None) -> list[str] | None:
     """The possible answers from --symbols or --symbols-file; None if neither is given."""
     if text is not None and file is not None:

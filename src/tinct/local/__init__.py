@@ -7,6 +7,7 @@ from tinct.local._mutual_information import mutual_information
 from tinct.local._optimal import optimal
 from tinct.local._recommend import Choice, Recommendation, recommend
 from tinct.local._regimes import Regime, Regimes, regimes
+from tinct.local._robust import robust
 from tinct.local._tally import Tally, tally
 from tinct.local.divergences import Utility, divergence
 from tinct.local.information_bounds import information_bound
@@ -61,6 +62,7 @@ __all__ = [
     "randomized_response",
     "recommend",
     "regimes",
+    "robust",
     "small_budget_divergence",
     "small_budget_information",
     "staircase",

@@ -6,6 +6,7 @@ import heapq
 import math
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
 from itertools import combinations, islice
 from typing import TYPE_CHECKING
 
@@ -25,39 +26,47 @@ from tinct.local.column_programs import (
     solved_again,
     used_columns,
 )
+from tinct.local.delta_programs import MAX_OTHER, METHOD, best_with_delta, graded
 from tinct.local.information_bounds import cells_information, column_worth, information_bound, rate, rounded_up
 from tinct.local.likelihood_order import sums
 from tinct.local.local_mechanism import Certificate, LocalMechanism
 from tinct.local.mechanisms.randomized_response import CellChannel
+from tinct.local.mechanisms.reveal_or_cells import RevealChannel
 from tinct.local.mechanisms.subset_selection import SubsetChannel, best_size
 from tinct.local.mechanisms.written_out_table import TableChannel
-from tinct.local.parameters import LocalBudget, distribution, named_symbols
+from tinct.local.parameters import LocalBudget, delta_below_one, distribution, named_symbols
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
     from tinct.local.mechanisms.base import Channel
     from tinct.local.parameters import BudgetLike, Floats, Integers, SymbolsLike
+    from tinct.numbers.amounts import NumberLike
 
 
 MAX_GENERATED = 40  # symbols for which columns are generated; beyond, symbols are merged into blocks first
 _BLOCKS = 32
 _UNIFORM = 1e-15
 _EXACT = 2e-9  # relative gap up to which the value is called exact
+_LOG10_TABLE = 5.4  # entries of a table that is written out to reveal beside it
 _AS_GOOD = 1e-10  # relative; of mechanisms this close the one with fewer outputs is taken
 
 
-def mutual_information(prior: ArrayLike, epsilon: BudgetLike, *, symbols: SymbolsLike | None = None) -> LocalMechanism:
-    """The ε-private mechanism that keeps the most mutual information between symbol and output, in nats.
+def mutual_information(
+    prior: ArrayLike, epsilon: BudgetLike, *, delta: NumberLike = 0, symbols: SymbolsLike | None = None
+) -> LocalMechanism:
+    """The (ε, δ)-private mechanism that keeps the most mutual information between symbol and output, in nats.
 
     ``value`` is what it keeps, ``upper_bound`` what no private mechanism exceeds, and ``gap`` their difference: nil
     (up to 1e-9) for uniform priors and for two symbols at every ε, and up to ε = 20 for 10 symbols, or 500 in a few
     classes of equal probability; certified, usually tiny, for others. There are at most as many outputs as symbols that
-    occur, unless the prior is uniform, where every subset of one size is an output.
+    occur, unless the prior is uniform, where every subset of one size is an output. With δ > 0 it is exact up to six
+    symbols, by a linear program; beyond, the symbol is revealed with probability δ, and the bound is its entropy.
 
     Args:
         prior: The distribution of the symbols, summing to 1 within 1e-9.
         epsilon: The budget, a number in (0, 700] or text such as ``"ln 2"``.
+        delta: The δ of (ε, δ)-privacy, in [0, 1).
         symbols: Names for the symbols.
 
     >>> mechanism = mutual_information([0.25] * 4, 1)
@@ -67,6 +76,9 @@ def mutual_information(prior: ArrayLike, epsilon: BudgetLike, *, symbols: Symbol
     p = distribution(prior, "prior")
     budget = LocalBudget.parse(epsilon)
     names = named_symbols(symbols, len(p))
+    part = delta_below_one(delta)
+    if part:
+        return _with_delta(p, mutual_information(p, budget, symbols=names), part)
     present = np.flatnonzero(p > 0)
     uniform = float(np.ptp(p)) <= _UNIFORM * float(p.max())
     if uniform and len(p) > 1:
@@ -90,6 +102,85 @@ def mutual_information(prior: ArrayLike, epsilon: BudgetLike, *, symbols: Symbol
         prior=p,
         known=Certificate(method, bound),
     )
+
+
+def _with_delta(p: Floats, base: LocalMechanism, delta: Fraction) -> LocalMechanism:
+    """Reveal with probability δ, else the best without δ; or what the program finds, where it fits and finds more."""
+    part, budget = float(delta), base.budget
+    present = np.flatnonzero(p > 0)
+    entropy = float(-(p[present] * np.log(p[present])).sum())
+    channel = _revealing(p, base, part)
+    value, bound, method, name = channel.information(p, budget), entropy, "entropy of the prior", "reveal or answer"
+    if len(present) <= MAX_OTHER and budget.epsilon <= MAX_BUDGET:
+        found = best_with_delta(graded(len(present)), budget, part, lambda columns: information_of(columns, p[present]))
+        table = TableChannel(len(p), found.matrix[_spread(np.arange(len(present)), present, len(p))])
+        reached = table.information(p, budget)
+        if reached > value * (1.0 + _EXACT / 2):
+            value, channel, name = reached, table, base.name
+        bound, method = found.upper_bound, METHOD
+    elif (chained := chain_bound(p[present], budget, part)) < bound:
+        bound, method = chained, "what groups of symbols can tell, and then each within its group"
+    bound = max(value, bound)
+    note = "mutual information for this prior, among all (ε, δ)-private mechanisms"
+    exact = bound - value <= _EXACT * bound
+    return LocalMechanism(
+        name=name,
+        budget=budget,
+        channel=channel,
+        symbols=base.symbols,
+        note=f"{note} (exact, up to rounding)" if exact else f"{note}, within its gap",
+        exact_delta=delta,
+        utility="information",
+        value=value,
+        prior=p,
+        known=Certificate(method, bound),
+    )
+
+
+def _revealing(p: Floats, base: LocalMechanism, reveal: float) -> Channel:
+    """The symbol itself with this probability, else what the base says; cells where it has too many outputs."""
+    cells = base.channel
+    if isinstance(cells, CellChannel):
+        return RevealChannel(len(p), cells, reveal)
+    if cells.log10_entries <= _LOG10_TABLE and len(p) <= MAX_WRITTEN:
+        return TableChannel(len(p), np.hstack([(1.0 - reveal) * base.matrix, reveal * np.eye(len(p))]))
+    present = np.flatnonzero(p > 0)
+    blocks, _ = best_blocks(p[present], base.budget)
+    cell_of = _spread(blocks, present, len(p))
+    return RevealChannel(len(p), CellChannel(len(p), base.budget.growth, cell_of, int(blocks.max()) + 1), reveal)
+
+
+def chain_bound(p: Floats, budget: LocalBudget, delta: float) -> float:
+    """A bound by the chain rule: what a mechanism says about a group, and within it, is private by itself.
+
+    Groups are halved until a symbol is left; two symbols are told apart best by revealing or randomized response.
+    """
+    rounding = len(p) * 2.0**-48
+    total, parts = 0.0, [p[np.argsort(-p, kind="stable")]]
+    while parts:
+        part = parts.pop()
+        if len(part) < 2:
+            continue
+        if len(part) <= MAX_OTHER and len(p) <= MAX_OTHER**2 and budget.epsilon <= MAX_BUDGET:
+            mass = float(part.sum())
+            worth = partial(information_of, p=part / mass)
+            total += mass * best_with_delta(graded(len(part)), budget, delta, worth).upper_bound
+            continue
+        halves = part[::2], part[1::2]
+        masses = np.array([half.sum() for half in halves])
+        both = masses / masses.sum()
+        entropy = float(-(both * np.log(both)).sum())
+        total += float(masses.sum()) * (delta * entropy + (1.0 - delta) * cells_information(both, budget))
+        parts += halves
+    return total * (1.0 + rounding) + rounding
+
+
+def information_of(columns: Floats, p: Floats) -> Floats:
+    """What columns (a row each) contribute to the mutual information: Σ p·s·ln(s/(p·s))."""
+    mean = columns @ p
+    with np.errstate(divide="ignore", invalid="ignore"):
+        logs = np.where(columns > 0, np.log(columns / mean[:, None]), 0.0)
+    return np.asarray((columns * logs) @ p)
 
 
 def _designed(p: Floats, present: Integers, budget: LocalBudget) -> tuple[Channel, float, float, str]:

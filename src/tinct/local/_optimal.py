@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,15 +17,21 @@ import numpy as np
 from tinct._kernels.best_cells import best_split
 from tinct.errors import ParameterError
 from tinct.local.column_programs import MAX_BUDGET, pattern_dual, patterns
+from tinct.local.delta_programs import MAX_GRADED, METHOD, best_with_delta, graded
 from tinct.local.divergences import Utility
 from tinct.local.likelihood_order import Order, coarse_order, refined_order, upper_order
 from tinct.local.local_mechanism import Certificate, LocalMechanism
 from tinct.local.mechanisms.randomized_response import CellChannel
-from tinct.local.parameters import Hypotheses, LocalBudget, whole
+from tinct.local.mechanisms.reveal_or_cells import RevealChannel
+from tinct.local.mechanisms.written_out_table import TableChannel
+from tinct.local.parameters import Hypotheses, LocalBudget, delta_below_one, whole
 
 if TYPE_CHECKING:
+    from tinct.local.delta_programs import DeltaSolution
     from tinct.local.divergences import UtilityLike
+    from tinct.local.mechanisms.base import Channel
     from tinct.local.parameters import BudgetLike, DistributionLike, Floats, Integers, SymbolsLike
+    from tinct.numbers.amounts import NumberLike
 
 
 PLAIN = 4_096  # distinct ratios; beyond this, neighbours are merged at first and opened again where cuts fall
@@ -36,6 +43,8 @@ _REFINEMENTS = 6
 _ROUNDING = 1e-13
 _CLOSED = 1e-12  # relative gap that counts as none
 MAX_PROGRAM = 12  # distinct ratios
+_AS_GOOD = 1e-9  # relative; a program that finds no more than this is not worth its table
+_EXACT_PROGRAM = 2e-9  # relative gap up to which a program's value is called exact
 
 
 @dataclass(frozen=True)
@@ -52,13 +61,16 @@ def optimal(
     epsilon: BudgetLike,
     utility: UtilityLike = "kl",
     *,
+    delta: NumberLike = 0,
     symbols: SymbolsLike | None = None,
     groups: int | None = None,
 ) -> LocalMechanism:
-    """The ε-private local mechanism under which P0 and P1 stay as far apart as they can.
+    """The (ε, δ)-private local mechanism under which P0 and P1 stay as far apart as they can.
 
     Output c stands for the symbols of cell c, in increasing order of P0/P1. Symbols that neither hypothesis ever
-    produces go to the first cell, where they do no harm.
+    produces go to the first cell, where they do no harm. With δ > 0 there are further outputs, which some symbols never
+    give: up to seven distinct ratios the best of all mechanisms, by a linear program; beyond, the symbol is revealed
+    with probability δ, which ``certificate`` bounds.
 
     Args:
         p0: The probabilities of the symbols under the first hypothesis, summing to 1 within 1e-9; or a mapping.
@@ -66,6 +78,7 @@ def optimal(
         epsilon: The budget, a number in (0, 700] or text such as ``"ln 2"``.
         utility: ``"kl"``, ``"reverse-kl"``, ``"chi2"``, ``"hellinger"``, ``"tv"``, ``"js"``, ``"hockey-stick:<γ>"``,
             ``"alpha:<a>"``, or a convex function f with f(1) = 0.
+        delta: The δ of (ε, δ)-privacy, in [0, 1).
         symbols: Names for the symbols; 0, 1, 2, … if left out.
         groups: Merge neighbouring likelihood ratios into about this many, with a bound on the loss in ``certificate``.
             If left out, 2,048 groups are made for more than 4,096 ratios; groups that a cut goes through are opened
@@ -82,6 +95,9 @@ def optimal(
     if groups is not None:
         groups = whole(groups, "groups", 2, 10_000_000)
     order = Order.of(hypotheses)
+    part = delta_below_one(delta)
+    if part:
+        return _with_delta(hypotheses, order, budget, chosen, part, groups)
     split, bound = _solve(order, budget, chosen, groups)
     known = None if bound is None else Certificate("merged ratios from below, split ratios from above", bound)
     return LocalMechanism(
@@ -199,13 +215,85 @@ def _note(utility: Utility, split: Split, bound: float | None) -> str:
     return f"{utility.name} between these two hypotheses, among all private mechanisms (exact, up to rounding)"
 
 
-def divergence_certificate(hypotheses: Hypotheses, budget: LocalBudget, utility: Utility, value: float) -> Certificate:
+def _with_delta(
+    hypotheses: Hypotheses, order: Order, budget: LocalBudget, utility: Utility, delta: Fraction, groups: int | None
+) -> LocalMechanism:
+    """Reveal with probability δ, else the best cells; or what the program finds, where it fits and finds more."""
+    whole_divergence = utility.divergence(order.p0, order.p1)
+    if not math.isfinite(whole_divergence):
+        raise ParameterError(
+            f"{utility.name} between these hypotheses is infinite, and δ > 0 allows a mechanism to show it: "
+            "use tv, hellinger or js"
+        )
+    part = float(delta)
+    split, _ = _solve(order, budget, utility, groups)
+    cells = CellChannel(len(hypotheses.p0), budget.growth, order.assign(split.cuts), len(split.cuts) - 1)
+    channel: Channel = RevealChannel(len(hypotheses.p0), cells, part)
+    value, known, name = part * whole_divergence + (1.0 - part) * split.value, None, "reveal or cells"
+    if len(order) <= MAX_GRADED and budget.epsilon <= MAX_BUDGET:
+        found = _program(order, budget, utility, part)
+        reached = utility.divergence(order.p0 @ found.matrix, order.p1 @ found.matrix)
+        if reached > value * (1.0 + _AS_GOOD):
+            value, channel = reached, TableChannel(len(order.place), found.matrix[np.maximum(order.place, 0)])
+            name = "optimal"
+        known = Certificate(METHOD, max(found.upper_bound, value))
+    exact = known is not None and known.upper_bound <= value * (1.0 + _EXACT_PROGRAM)
+    note = f"{utility.name} between these two hypotheses, among all (ε, δ)-private mechanisms"
+    return LocalMechanism(
+        name=name,
+        budget=budget,
+        channel=channel,
+        symbols=hypotheses.symbols,
+        note=f"{note} (exact, up to rounding)" if exact else f"{note}, within the gap of its certificate",
+        exact_delta=delta,
+        utility=utility.name if utility.function is None else utility,
+        value=value,
+        hypotheses=hypotheses,
+        known=known,
+    )
+
+
+def _program(order: Order, budget: LocalBudget, utility: Utility, delta: float) -> DeltaSolution:
+    return best_with_delta(
+        graded(len(order)), budget, delta, lambda columns: divergences_of(columns, order.p0, order.p1, utility)
+    )
+
+
+def divergences_of(columns: Floats, p0: Floats, p1: Floats, utility: Utility) -> Floats:
+    """What columns (a row each) contribute to the divergence, also those that a hypothesis never gives."""
+    z, t, difference = columns @ p0, columns @ p1, columns @ (p0 - p1)
+    worths = np.zeros(len(columns))
+    both = (z > 0) & (t > 0)
+    worths[both] = utility.worth(z[both], t[both], difference[both])
+    if not both.all():
+        for alone, limit in (((z > 0) & (t == 0), 0), ((t > 0) & (z == 0), 1)):
+            worths[alone] = np.maximum(z, t)[alone] * utility.limits()[limit] if alone.any() else 0.0
+    return worths
+
+
+def _delta_certificate(order: Order, budget: LocalBudget, utility: Utility, delta: float) -> Certificate:
+    """A bound for many ratios: that of a shorter pair of hypotheses, from which these arise by adding noise."""
+    whole_divergence = utility.divergence(order.p0, order.p1)
+    if budget.epsilon > MAX_BUDGET:
+        return Certificate("divergence of the hypotheses themselves", whole_divergence)
+    shorter = order if len(order) <= MAX_GRADED else upper_order(order, coarse_order(order, MAX_GRADED - 1))
+    bound = _program(shorter, budget, utility, delta).upper_bound
+    if bound >= whole_divergence:
+        return Certificate("divergence of the hypotheses themselves", whole_divergence)
+    return Certificate(METHOD if shorter is order else f"{METHOD}, for {len(shorter)} split ratios", bound)
+
+
+def divergence_certificate(
+    hypotheses: Hypotheses, budget: LocalBudget, utility: Utility, value: float, delta: Fraction = Fraction(0)
+) -> Certificate:
     """A bound on the divergence of all private mechanisms; ``value`` is what the best cells are said to achieve.
 
     Up to 12 distinct ratios it is the dual of the linear program over all patterns, which knows nothing of cells. For
     more, it is one more round of the dynamic program, from the other end and in other arithmetic.
     """
     order = Order.of(hypotheses)
+    if delta:
+        return _delta_certificate(order, budget, utility, float(delta))
     if len(order) <= MAX_PROGRAM and budget.epsilon <= MAX_BUDGET:
         worths = pattern_worths(order, budget, utility)
         return Certificate("dual of the linear program over all patterns", pattern_dual(worths, budget))

@@ -81,10 +81,10 @@ class Utility:
         total = math.fsum(self.worth(m0[both], m1[both], m0[both] - m1[both]))
         for alone, limit in ((m0[m1 == 0], 0), (m1[m0 == 0], 1)):
             if math.fsum(alone) > 0:
-                total += math.fsum(alone) * self._limits()[limit]
+                total += math.fsum(alone) * self.limits()[limit]
         return max(0.0, total)
 
-    def _limits(self) -> tuple[float, float]:
+    def limits(self) -> tuple[float, float]:
         """The limit of f(x)/x for large x, less the slope at 1; and f(0) plus that slope."""
         if self.function is not None:
             raise ParameterError("with a function of one's own, both distributions need a chance of every output")

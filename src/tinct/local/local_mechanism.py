@@ -124,7 +124,9 @@ class LocalMechanism:
             return self.known
         from tinct.local._optimal import divergence_certificate
 
-        return divergence_certificate(self.hypotheses, self.budget, Utility.parse(self.utility), self.value)
+        return divergence_certificate(
+            self.hypotheses, self.budget, Utility.parse(self.utility), self.value, self.exact_delta
+        )
 
     @property
     def upper_bound(self) -> float | None:

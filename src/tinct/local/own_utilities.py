@@ -22,9 +22,10 @@ from tinct.local.column_programs import (
     priced_bound,
     require_solvable,
 )
+from tinct.local.delta_programs import MAX_OTHER, METHOD, best_with_delta, entries, graded
 from tinct.local.local_mechanism import Certificate, LocalMechanism
 from tinct.local.mechanisms.written_out_table import TableChannel
-from tinct.local.parameters import LocalBudget, distribution, named_symbols, whole
+from tinct.local.parameters import LocalBudget, delta_below_one, distribution, named_symbols, whole
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from tinct.local.parameters import BudgetLike, Floats, SymbolsLike
+    from tinct.numbers.amounts import NumberLike
 
 MAX_STAIRCASE = 16  # symbols
 MAX_DISTORTIONS = 250_000
@@ -45,10 +47,13 @@ def staircase(
     k: int,
     epsilon: BudgetLike,
     *,
+    delta: NumberLike = 0,
     symbols: SymbolsLike | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> LocalMechanism:
     """The mechanism on k ≤ 16 symbols that maximises Σ_y utility(column of y), by the program over all 2^k patterns.
+
+    With δ > 0 columns have more levels, and k is at most 6.
 
     Args:
         utility: A function of a column Q(y|·), given as an array of k numbers. It must be sublinear: twice the column
@@ -56,6 +61,7 @@ def staircase(
             and every linear function are.
         k: The number of symbols.
         epsilon: The budget, in (0, 20]: a solver cannot tell e^−ε from zero beyond.
+        delta: The δ of (ε, δ)-privacy, in [0, 1); the utility must then be finite for columns with zeros.
         symbols: Names for the symbols.
         progress: Called with (patterns done, patterns in all) from time to time.
 
@@ -74,22 +80,30 @@ def staircase(
     budget = LocalBudget.parse(epsilon)
     require_solvable(budget, "local.optimal or local.mutual_information")
     names = named_symbols(symbols, k)
-    table = columns(patterns(k), budget)
+    part = delta_below_one(delta)
+    if part and k > MAX_OTHER:
+        raise ParameterError(f"with δ > 0 the program is for at most {MAX_OTHER} symbols, got {k:,}")
+    table = entries(graded(k), budget) if part else columns(patterns(k), budget)
     worths = _worths(utility, table, progress)
     _require_sublinear(utility, table, worths)
-    solved = best_weights(worths, table)
-    matrix = matrix_of(solved.weights, table, budget)
+    if part:
+        best = best_with_delta(graded(k), budget, float(part), lambda _: worths)
+        matrix, bound = best.matrix, best.upper_bound
+    else:
+        solved = best_weights(worths, table)
+        matrix = matrix_of(solved.weights, table, budget)
+        bound = priced_bound(worths, table, solved.prices)
     value = math.fsum(_worths(utility, np.ascontiguousarray(matrix.T), None))
-    bound = priced_bound(worths, table, solved.prices)
     return LocalMechanism(
         name="staircase",
         budget=budget,
         channel=TableChannel(k, matrix),
         symbols=names,
         note="the given utility, among all private mechanisms (linear program over all patterns)",
+        exact_delta=part,
         utility=getattr(utility, "__name__", "utility"),
         value=value,
-        known=Certificate("dual of the linear program over all patterns", max(value, bound)),
+        known=Certificate(METHOD if part else "dual of the linear program over all patterns", max(value, bound)),
     )
 
 

@@ -167,6 +167,14 @@ def share(value: NumberLike, name: str) -> Fraction:
     return number
 
 
+def delta_below_one(delta: NumberLike) -> Fraction:
+    """A δ that leaves something to protect."""
+    part = share(delta, "delta")
+    if part >= 1:
+        raise ParameterError.of("delta", "a number in [0, 1)", delta)
+    return part
+
+
 def _from_mappings(
     p0: DistributionLike, p1: DistributionLike, symbols: SymbolsLike | None
 ) -> tuple[list[Any], list[Any], tuple[Any, ...]]:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from tinct.local.mechanisms.hadamard_response import HadamardRandomiser
 from tinct.local.mechanisms.local_hashing import HashRandomiser
 from tinct.local.mechanisms.randomized_response import CellRandomiser
+from tinct.local.mechanisms.reveal_or_cells import RevealRandomiser
 from tinct.local.mechanisms.subset_selection import SubsetRandomiser
 from tinct.local.mechanisms.unary_encoding import UnaryRandomiser
 from tinct.local.mechanisms.written_out_table import TableRandomiser
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 KINDS: dict[str, type[Randomiser]] = {
     "cells": CellRandomiser,
     "table": TableRandomiser,
+    "reveal": RevealRandomiser,
     "subset": SubsetRandomiser,
     "unary": UnaryRandomiser,
     "hash": HashRandomiser,

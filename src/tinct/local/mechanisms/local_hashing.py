@@ -117,7 +117,8 @@ class HashRandomiser(Randomiser):
         """Rows (a, b, answer)."""
         a = sampler.below_many(self.prime - 1, len(codes), read).astype(np.int64) + 1
         b = sampler.below_many(self.prime, len(codes), read).astype(np.int64)
-        answer = respond(self._hash(a, b, codes), self.own, self.other, self.total, read)
+        drawn = sampler.below_many(self.total, len(codes), read)
+        answer = respond(self._hash(a, b, codes), self.own, self.other, drawn)
         return np.stack([a, b, answer], axis=1)
 
     @property

@@ -116,7 +116,8 @@ class CellRandomiser(PlainRandomiser):
 
     def draw_batch(self, codes: Codes, read: Read) -> NDArray[Any]:
         """The own cell or any."""
-        return respond(self.cell_of[codes], self.own, self.other, self.total, read)
+        drawn = sampler.below_many(self.total, len(codes), read)
+        return respond(self.cell_of[codes], self.own, self.other, drawn)
 
     def push(self, frequencies: Floats) -> Floats:
         """The distribution of a report, from that of the symbols."""
@@ -165,10 +166,8 @@ class CellRandomiser(PlainRandomiser):
     @classmethod
     def read(cls, fields: Fields) -> Self:
         """The units, and a cell for every symbol."""
-        count, cell_of = fields.number("cells"), fields.items("cell_of")
-        if len(cell_of) != fields.size or not all(type(cell) is int and 0 <= cell < count for cell in cell_of):
-            raise ParameterError(f"cell_of must have a cell from 0 to {count - 1} for each symbol")
-        return cls(*fields.common, np.array(cell_of, np.int64), count, fields.units("own"), fields.units("other"))
+        count, cell_of = read_cells(fields)
+        return cls(*fields.common, cell_of, count, fields.units("own"), fields.units("other"))
 
     def _keeps_ratio(self) -> bool:
         return keeps_ratio(self.count, self.own, self.other, self.total, self.growth)
@@ -180,9 +179,16 @@ def best_units(count: int, growth: Fraction) -> tuple[int, int]:
     return TOTAL - (count - 1) * other, other
 
 
-def respond(cells: Codes, own: int, other: int, total: int, read: Read) -> NDArray[Any]:
+def read_cells(fields: Fields) -> tuple[int, Integers]:
+    """How many cells a file has, and the cell of every symbol."""
+    count, cell_of = fields.number("cells"), fields.items("cell_of")
+    if len(cell_of) != fields.size or not all(type(cell) is int and 0 <= cell < count for cell in cell_of):
+        raise ParameterError(f"cell_of must have a cell from 0 to {count - 1} for each symbol")
+    return count, np.array(cell_of, np.int64)
+
+
+def respond(cells: Codes, own: int, other: int, drawn: NDArray[np.uint64]) -> NDArray[Any]:
     """The own cell with own − other units; the rest of the units is divided evenly among all cells."""
-    drawn = sampler.below_many(total, len(cells), read)
     surplus = np.uint64(own - other)
     anything = (drawn - surplus) // np.uint64(other)  # wraps around where it is not used
     return np.where(drawn < surplus, cells, anything.astype(np.int64))

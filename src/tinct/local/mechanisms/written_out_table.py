@@ -185,6 +185,5 @@ def quaternary(epsilon: BudgetLike, delta: NumberLike, *, symbols: SymbolsLike |
         delta=delta,
         name="quaternary",
         symbols=symbols,
-        note="every utility that processing cannot raise, for two symbols under (ε, δ)-privacy; larger alphabets with "
-        "δ > 0 are open",
+        note="every utility that processing cannot raise, for two symbols under (ε, δ)-privacy",
     )

@@ -1,4 +1,4 @@
-"""``tinct local recommend``: which randomiser to collect frequencies with, and how many people, what ε or how exact."""
+"""``tinct local recommend | shuffle``: which randomiser, how many people, what ε; and what shuffling makes of it."""
 
 from __future__ import annotations
 
@@ -7,9 +7,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from tinct.cli.printing import echo_json, stage
+from tinct.cli.printing import echo, echo_json, stage
 from tinct.cli.shared_options import (
     JsonOption,
+    LedgerOption,
+    RequestOption,
+    ScopeOption,
     SymbolsFileOption,
     chosen_symbols,
     examples,
@@ -154,3 +157,78 @@ def _print(found: Recommendation, written: Path | None) -> None:
     console.print("bytes: of a packed report; drawn: random numbers for one; steps: of the estimate from all.")
     if written is not None:
         console.print(f"Written: {escape(str(written))}")
+
+
+SHUFFLE_EXAMPLES = examples(
+    "tinct local shuffle --mechanism rr.json --people 100000 --delta 1e-6",
+    "tinct local shuffle --epsilon 4 --people 100000 --delta 1e-6",
+    "tinct local shuffle --central-epsilon 1 --people 100000 --delta 1e-6",
+    "tinct local shuffle --mechanism rr.json --people 100000 --delta 1e-6 --ledger budget.db --request round-1",
+)
+
+
+def shuffle(
+    people: Annotated[int, typer.Option("--people", help="How many reports are shuffled, one for each person.")],
+    delta: Annotated[str, typer.Option("--delta", "-d", help="The δ of what the shuffled reports keep.")],
+    mechanism: Annotated[
+        Path | None,
+        typer.Option("--mechanism", "-m", help="What everybody runs (.json).", show_default="any with this ε"),
+    ] = None,
+    epsilon: Annotated[
+        str | None, typer.Option("--epsilon", "-e", help="Instead of --mechanism: ε of a report.", show_default=False)
+    ] = None,
+    central: Annotated[
+        float | None,
+        typer.Option(
+            "--central-epsilon",
+            help="Find the largest ε of a report that keeps this after shuffling.",
+            show_default=False,
+        ),
+    ] = None,
+    ledger: LedgerOption = None,
+    request: RequestOption = None,
+    scope: ScopeOption = "default",
+    as_json: JsonOption = False,
+) -> None:
+    """Bound what reports say about one person after somebody has shuffled them, from above and from below.
+
+    With --ledger, this round is charged: the ledger composes rounds.
+    """
+    from tinct import local
+    from tinct.local.mechanism_files import read_mechanism
+
+    if sum(given is not None for given in (mechanism, epsilon, central)) != 1:
+        raise ParameterError("give one of --mechanism, --epsilon and --central-epsilon")
+    if central is not None:
+        if ledger is not None:
+            raise ParameterError("--ledger is for a round with a --mechanism or an --epsilon")
+        best = local.local_epsilon(people, central, delta)
+        if as_json:
+            echo_json(
+                {"schema": "tinct/local-shuffle-plan@1", "local_epsilon": best, "epsilon": central, "delta": delta}
+            )
+            return
+        echo(
+            f"Reports of ε = {best:.6g} each keep ε = {central:.6g}, δ = {delta} once {plural(people, 'report')} "
+            "are shuffled"
+        )
+        return
+    found = local.shuffled(epsilon or "" if mechanism is None else read_mechanism(mechanism), people)
+    above, below = found.epsilon(delta), found.least_epsilon(delta) if mechanism is not None else None
+    if ledger is not None:
+        from tinct.ledger import Ledger
+
+        Ledger(ledger).charge(
+            lambda: {"people": people, "epsilon": found.local_epsilon},
+            epsilon=above, delta=delta, profile=found.profile(), request=request, scope=scope,
+            question=f"a round of {people:,} shuffled reports",
+        )  # fmt: skip
+    if as_json:
+        fields = {"people": people, "local_epsilon": found.local_epsilon, "epsilon": above, "at_least": below}
+        echo_json({"schema": "tinct/local-shuffle@1", **fields, "delta": delta})
+        return
+    echo(f"{plural(people, 'report')} of ε = {found.local_epsilon:.6g} each, shuffled: ε = {above:.6g} at δ = {delta}")
+    if below is not None:
+        echo(f"No proof can show less than ε = {below:.6g}: an attacker who knows the others' answers reaches that")
+    if ledger is not None:
+        echo(f"Charged to {ledger}")

@@ -8,6 +8,7 @@ from tinct.local._optimal import optimal
 from tinct.local._recommend import Choice, Recommendation, recommend
 from tinct.local._regimes import Regime, Regimes, regimes
 from tinct.local._robust import robust
+from tinct.local._shuffled import Shuffled, local_epsilon, shuffled
 from tinct.local._tally import Tally, tally
 from tinct.local.divergences import Utility, divergence
 from tinct.local.information_bounds import information_bound
@@ -40,6 +41,7 @@ __all__ = [
     "Recommendation",
     "Regime",
     "Regimes",
+    "Shuffled",
     "Tally",
     "Utility",
     "UtilityComparison",
@@ -55,6 +57,7 @@ __all__ = [
     "information_bound",
     "large_budget_divergence",
     "large_budget_information",
+    "local_epsilon",
     "local_hashing",
     "mutual_information",
     "optimal",
@@ -63,6 +66,7 @@ __all__ = [
     "recommend",
     "regimes",
     "robust",
+    "shuffled",
     "small_budget_divergence",
     "small_budget_information",
     "staircase",

@@ -4,5 +4,6 @@ from tinct.asking._ask import ask, plan
 from tinct.asking._needed_epsilon import needed_epsilon
 from tinct.asking.accuracy import Accuracy
 from tinct.asking.answers import Answer, Answers, Plan
+from tinct.asking.reading_check import ReadingCheck, check_reading
 
-__all__ = ["Accuracy", "Answer", "Answers", "Plan", "ask", "needed_epsilon", "plan"]
+__all__ = ["Accuracy", "Answer", "Answers", "Plan", "ReadingCheck", "ask", "check_reading", "needed_epsilon", "plan"]

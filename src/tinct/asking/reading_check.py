@@ -157,8 +157,8 @@ def _about(cells: CellsRead) -> list[Remark]:
     if not filled:
         found.append(("all-blank", f"all {cells.rows:,} cells of {cells.column} are blank"))
     if cells.use == YES_NO:
-        met = {text.removesuffix(".0") for text, _, _ in cells.spellings}
-        if met & {"1"} and "2" in met and "0" not in met:
+        met = {text.removesuffix(".0"): read for text, read, _ in cells.spellings}
+        if "1" in met and met.get("2", "read") is None and "0" not in met:
             said = (
                 f"{cells.column} is coded with 1 and 2: only 1 is read, as a yes; say what means no, such as "
                 f"majority({cells.column}, yes=1, no=2), or describe the column"

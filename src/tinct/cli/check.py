@@ -107,7 +107,7 @@ def _show(found: ReadingCheck) -> None:
         table.add_column(name, justify=side, overflow="fold")
     for each in found.cells:
         spellings = ", ".join(
-            f"{text} → {'missing' if read is None else read}" if read != text else text
+            f"{text} → {'missing' if read is None else read.removesuffix(' 00:00:00')}" if read != text else text
             for text, read, _ in each.spellings[:_SHOWN]
         )
         table.add_row(

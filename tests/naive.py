@@ -46,6 +46,13 @@ def iterate(step: Step, distance: int, a: Any) -> Any:
     return a
 
 
+def orbit(steps: int, a: Any, growth: Any, delta: Any) -> Any:
+    """U applied so many times to a, or L if the number is negative: Pr[Z ≥ −steps] of the noise through a."""
+    if steps >= 0:
+        return iterate(lambda value: upper(value, growth, delta), steps, a)
+    return 1 - iterate(lambda value: upper(value, growth, delta), -steps, 1 - a)
+
+
 # graphs: n vertices 0..n−1, a list of edges, a list of colours
 
 

@@ -27,6 +27,7 @@ from tinct.questions.modes import ModeCertificate, PermuteAndFlip, mode_mechanis
 from tinct.questions.modes.coins import retention
 from tinct.questions.modes.margins import clipped_margins
 from tinct.questions.modes.mode_design import certified_table
+from tinct.questions.noise import GeometricNoise, NoiseCertificate, TableNoise, count_noise
 
 FULL = os.environ.get("TINCT_EVIDENCE") == "1"
 FILES = 1200 if FULL else 60  # of each kind
@@ -34,7 +35,7 @@ FILES = 1200 if FULL else 60  # of each kind
 
 def library_accepts(path):
     """Whether the library proves the file, as whichever kind it is; any refusal must be a FileError."""
-    for kind in (Certified, ModeCertificate):
+    for kind in (Certified, ModeCertificate, NoiseCertificate):
         try:
             kind.from_json(path)
         except FileError:
@@ -62,6 +63,10 @@ def _mode(epsilon, mechanism, **options):
     return ModeCertificate("mode(x)", tuple("abc"), Amount.parse(epsilon, "epsilon"), mechanism, **options)
 
 
+def _noise(epsilon, delta, noise, changes=1):
+    return NoiseCertificate("count(x)", "replace", changes, Amount.parse(epsilon, "epsilon"), Fraction(delta), noise)
+
+
 def _certificates():
     """One certificate of every kind by name, each with a function that may change its document."""
     odd = DatasetGraph([("ä b", (1, "x")), ((1, "x"), 2.5)], {"ä b": True, (1, "x"): False, 2.5: False})
@@ -86,6 +91,9 @@ def _certificates():
         "mode by a linear program": _mode("1/2", mode_mechanism(3, "1/2", neighbors="replace", n=6), n=6),
         "coin": _mode("ln 2", mode_mechanism(3, "ln 2", neighbors="add-remove")),
         "coin of two": _mode("1/2", half, n=10**15, rest=0),
+        "noise": _noise("ln 2", "1/8", TableNoise(-2, (2, 4, 4, 4, 2), Fraction(2))),
+        "noise of two": _noise("1", "1/1000", count_noise(Privacy(1, "1/1000"), changes=2), changes=2),
+        "noise by a coin": _noise("ln 2", "0", GeometricNoise(Fraction(1, 2))),
     }
 
 

@@ -27,6 +27,7 @@ import tinct
 from tinct.cli import main
 from tinct.local.mechanism_files import read_mechanism
 from tinct.questions.modes import ModeCertificate
+from tinct.questions.noise import NoiseCertificate
 
 if TYPE_CHECKING:
     from types import ModuleType
@@ -188,6 +189,8 @@ def test_every_file_that_the_format_page_shows_can_be_read(tmp_path: Path) -> No
             assert tinct.exact.Certified.from_json(path).denominator == 300
         elif first == "mode-certificate":
             assert ModeCertificate.from_json(path).categories == ("checkup", "injury")
+        elif first == "noise-certificate":
+            assert NoiseCertificate.from_json(path).noise.ends == (-1, 1)
         elif first == "local":
             assert read_mechanism(path).symbols == ("car", "bus")
         elif first == "local-counts":

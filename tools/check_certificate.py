@@ -15,10 +15,13 @@ LARGEST_FILE = 2**30
 TABLE = ["outputs", "vertices", "edges", "line", "pieces", "budgets", "budget_of_edge", "denominator", "rows", "digest"]
 MODE = ["question", "neighbors", "n", "outputs", "position", "missing", "epsilon", "coin", "keep", "denominator",
         "states", "rows", "digest"]  # fmt: skip
+NOISE = ["question", "neighbors", "changes", "epsilon", "delta", "coin", "growth", "denominator", "first", "weights",
+         "digest"]  # fmt: skip
 FIELDS = {
     "tinct/certificate@1": ["schema", *TABLE],
     "tinct/certificate@2": ["schema", "question", "neighbors", *TABLE],
     "tinct/mode-certificate@1": ["schema", *MODE],
+    "tinct/noise-certificate@1": ["schema", *NOISE],
 }
 
 
@@ -406,9 +409,46 @@ def answer(counts, weights, k, n, clip, missing, rest):
     return [row[margin] for margin in margins]
 
 
+# noise
+
+
+def check_noise(doc):
+    """A certificate of noise that is added to counts: against itself moved by one, in both directions."""
+    needed = {"schema", "question", "neighbors", "changes", "epsilon", "delta", "digest"}
+    needed |= {"coin"} if "coin" in doc else {"growth", "denominator", "first", "weights"}
+    require({*doc} == needed, "a field is missing, or one too many")
+    require(isinstance(doc["question"], str), "question must be a text")
+    require(doc["neighbors"] in ("add-remove", "replace"), "neighbors must be add-remove or replace")
+    changes, delta = whole(doc["changes"], 1, 2), number(doc["delta"])
+    require(delta < 1 and isinstance(doc["epsilon"], str) and doc["epsilon"] != "ln 1", "epsilon or delta is wrong")
+    about = f"for {printed(doc['question'])!r}" if doc["question"] else "names no question"
+    about += f"; neighbours: {doc['neighbors']}, of which each changes {changes} of the numbers by 1"
+    about += f"; epsilon = {doc['epsilon']}, delta = {doc['delta']}"
+    if "coin" in doc:
+        coin = number(doc["coin"])
+        require(0 < coin < 1 and delta == 0, "the coin must be between 0 and 1, and delta 0")
+        require(below_exp(1 / coin**changes, doc["epsilon"]), "q is less than e to the -epsilon")
+        return f"PRIVATE: geometric noise, enough by the theorem in docs/proofs/counts.md; {about}"
+    growth, total = number(doc["growth"]), number(doc["denominator"], int)
+    require(growth >= 1 and below_exp(growth**changes, doc["epsilon"]), "growth is not between 1 and e to the epsilon")
+    whole(doc["first"], -(2**62) + 1, 2**62 - 1)
+    require(
+        isinstance(doc["weights"], list) and len(doc["weights"]) <= 2**18 + 1, "weights must be a list, not too long"
+    )
+    weights = [number(weight, int) for weight in doc["weights"]]
+    require(total >= 2 and sum(weights) == total, "the weights are not a distribution")
+    here, moved = [*weights, 0], [0, *weights]
+    for one, other in ((here, moved), (moved, here)):
+        excess = sum(max(0, a - growth * b) for a, b in zip(one, other, strict=True))
+        require(excess <= delta / changes * total // 1, "the noise does not hide a step of one")
+    return f"PRIVATE: noise in {len(weights)} numbers; {about}"
+
+
 def check(path):
     """Return what the certificate guarantees, or stop."""
     doc = load(path)
+    if doc["schema"].startswith("tinct/noise-"):
+        return check_noise(doc)
     return check_mode(doc) if doc["schema"].startswith("tinct/mode-") else check_table(doc)
 
 

@@ -33,7 +33,20 @@ if TYPE_CHECKING:
     from tinct.ledger import Ledger, Protection
     from tinct.mechanism import Mechanism, Verdict, verify
     from tinct.privacy import GaussianDP, Neighbors, Privacy, TradeOff
-    from tinct.questions import exists, majority, median, mode, quantile, share, threshold, together
+    from tinct.questions import (
+        count,
+        exists,
+        histogram,
+        majority,
+        margin,
+        median,
+        mode,
+        quantile,
+        share,
+        threshold,
+        together,
+        top,
+    )
     from tinct.sources import Description, describe
 
 _HOME = {
@@ -53,7 +66,20 @@ _HOME = {
     "tinct.ledger": ("Ledger", "Protection"),
     "tinct.mechanism": ("Mechanism", "Verdict", "verify"),
     "tinct.privacy": ("GaussianDP", "Neighbors", "Privacy", "TradeOff"),
-    "tinct.questions": ("exists", "majority", "median", "mode", "quantile", "share", "threshold", "together"),
+    "tinct.questions": (
+        "count",
+        "exists",
+        "histogram",
+        "majority",
+        "margin",
+        "median",
+        "mode",
+        "quantile",
+        "share",
+        "threshold",
+        "together",
+        "top",
+    ),
     "tinct.sources": ("Description", "describe"),
 }
 _WHERE = {name: module for module, names in _HOME.items() for name in names}
@@ -86,17 +112,20 @@ __all__ = [
     "ask",
     "balanced",
     "baselines",
+    "count",
     "describe",
     "exact",
     "exists",
     "extend",
     "frontier",
     "graphs",
+    "histogram",
     "homogeneous",
     "improve",
     "interop",
     "local",
     "majority",
+    "margin",
     "median",
     "mode",
     "personalized",
@@ -105,6 +134,7 @@ __all__ = [
     "share",
     "threshold",
     "together",
+    "top",
     "verify",
 ]
 

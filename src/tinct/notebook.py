@@ -84,6 +84,8 @@ def of_answer(answer: Answer) -> str:
 
         found = list(answer.value.items())
         one, many = ("question", "questions") if isinstance(answer, Answers) else ("group", "groups")
+        if answer.plan.has_numbers and not answer.plan.by:
+            one, many = "category", "categories"
         sheets.append(Sheet((one, "answer"), found[:MOST_ROWS], len(found)))
         caption = f"Private answers for {len(found):,} {many}"
     else:
@@ -149,7 +151,7 @@ def _plan_facts(plan: Plan) -> list[tuple[str, Any]]:
 
 def _accuracy_sheet(accuracy: Accuracy) -> Sheet:
     rows = [(margin, *values) for margin, *values in zip(accuracy.margins, *accuracy.right.values(), strict=True)]
-    header = (f"at least this many {accuracy.margin}", *accuracy.right)
+    header = (accuracy.margin_title, *accuracy.right)
     return Sheet(header, rows[:MOST_ROWS], len(rows))
 
 

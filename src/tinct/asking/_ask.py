@@ -6,24 +6,26 @@ irrevocably, and only then are rows counted, an answer drawn, stored once, and s
 
 from __future__ import annotations
 
-from contextlib import nullcontext
+from contextlib import nullcontext, suppress
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from tinct import sources
 from tinct.asking._needed_epsilon import Wanted
-from tinct.asking.answers import Plan
+from tinct.asking.answers import Answer, Plan
 from tinct.asking.cautions import NO_LEDGER, NOT_DESCRIBED, cautions
 from tinct.asking.described import described_as
 from tinct.asking.designs import CertainDesign, Design, design
+from tinct.asking.following import Following, Recorded, following, recorded_text
 from tinct.asking.joint_design import joint_design
+from tinct.asking.number_designs import NumberDesign, number_design
 from tinct.asking.request import Grouped, Personal, Request, Single, read_request
-from tinct.asking.with_ledger import answer_of, book_of, charged, in_part, refusal, room_for
+from tinct.asking.with_ledger import answer_of, book_of, charged, in_part, left_in, recalled, refusal, room_for
 from tinct.errors import ParameterError
-from tinct.numbers.amounts import fraction_text
+from tinct.numbers.amounts import fraction_text, rational
 from tinct.privacy.neighbors import Neighbors
-from tinct.questions import persons
+from tinct.questions import Question, parse, persons
 from tinct.questions._together import Together
 from tinct.questions.counts import Several
 from tinct.questions.positions import relation
@@ -36,10 +38,9 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
     from tinct._files.loading import FilePath
-    from tinct.asking.answers import Answer
     from tinct.asking.designs import Progress
     from tinct.asking.personal_budgets import BudgetsLike
-    from tinct.ledger import Ledger, Protection
+    from tinct.ledger import Entry, Ledger, Protection
     from tinct.numbers.amounts import AmountLike, NumberLike
     from tinct.privacy.neighbors import NeighborsLike
     from tinct.questions import Predicate
@@ -57,6 +58,8 @@ _MISSING_OWN = Remark(
 )
 _PEOPLE = "the declared number of people is {people:,}: further people are ignored, absent ones count as unknown"
 _TIES = Remark("of several categories that are equally frequent, the one listed first is the right answer", "ties")
+_OF_ITS_OWN = ("epsilon", "delta", "lean", "epsilon_column", "budgets")  # of a request, and not of what follows
+_TRIED = 50  # recorded numbers, for what follows from them
 _DOUBLE = Remark(
     "this budget protects against replacing a person, which is removing one and adding another, so two steps are "
     "charged: 2ε and δ(1 + e^ε)",
@@ -92,6 +95,7 @@ def ask(
     decimal: str | None = None,
     thousands: str | None = None,
     missing: Sequence[str] | None = None,
+    after: str | None = None,
     progress: Progress | None = None,
 ) -> Answer:
     """Answer a question about people's data with the mechanism that no other private mechanism beats.
@@ -135,6 +139,9 @@ def ask(
         decimal: The decimal mark of numbers, ``","`` instead of ``"."``, if there is no description.
         thousands: The mark between thousands, such as ``"."``, if there is no description.
         missing: The words that stand for a missing value, if there is no description.
+        after: The id of a recorded request that answered with numbers: the answer is read off them, without a further
+            cost or a look at the data, if it follows from them. All other options are those of that request, without
+            ``epsilon`` and ``delta``.
         progress: Called with the finished share of long work.
 
     >>> import pandas as pd
@@ -146,6 +153,20 @@ def ask(
     if book is None and request is not None:
         raise ParameterError.about("request", "`request` needs a ledger: only a ledger remembers answers")
     described = described_as(data, owner, description, encoding, decimal, thousands, missing, delimiter)
+    if after is not None:
+        given = {
+            "epsilon": epsilon, "delta": rational(delta, "delta") or None, "request": request, "lean": lean,
+            "epsilon_column": epsilon_column, "budgets": budgets,
+        }  # fmt: skip
+        for extra, value in given.items():
+            if value is not None:
+                raise ParameterError.about(extra, f"what follows costs nothing and is not drawn: leave out `{extra}`")
+        options = {
+            "by": by, "unit": unit, "neighbors": neighbors, "people": people, "where": where, "groups": groups,
+            "most_groups": most_groups, "select": select, "groups_per_person": groups_per_person,
+        }  # fmt: skip
+        with _opened(data, described) as source:
+            return _followed(question, after, source, book, owner, scope, described, options)
     asked = read_request(
         question, epsilon=epsilon, delta=delta, by=by, unit=unit, neighbors=neighbors, people=people, where=where,
         groups=groups, most_groups=most_groups, select=select, groups_per_person=groups_per_person,
@@ -204,7 +225,91 @@ def plan(
             return ready.plan
         ready = in_part(asked, ready, book, scope)
         refused = refusal(asked, ready, source.place, book, scope)
-        return replace(ready.plan, refused=refused, left=book.remaining(scope).said)
+        paid = _paid_by(asked.question, source, book, owner, scope, described, options)
+        return replace(ready.plan, refused=refused, left=book.remaining(scope).said, paid_by=paid)
+
+
+def _followed(
+    question: QuestionLike,
+    after: str,
+    source: Source,
+    book: Ledger | None,
+    owner: Protection | None,
+    scope: str,
+    described: Description | None,
+    options: dict[str, Any],
+) -> Answer:
+    """The answer that a recorded request implies; no row is read."""
+    if book is None:
+        raise ParameterError.about("after", "`after` needs a ledger: only a ledger remembers answers")
+    entry = book.find(after)
+    if entry is None or entry.scope != scope:
+        raise ParameterError(f"the budget {scope!r} has no request {after!r:.80}", parameter="after")
+    recorded = Recorded.of(entry)
+    if recorded is None:
+        raise ParameterError(f"request {after!r:.80} was not answered with numbers: nothing follows", parameter="after")
+    if not entry.answered:
+        raise ParameterError(f"request {after!r:.80} is charged, not answered: repeat it first", parameter="after")
+    wanted = parse(question) if isinstance(question, str) else question
+    if not isinstance(wanted, Question):
+        raise ParameterError.about("after", "`after` is for one question at a time")
+    asked, made, found = _recalled(wanted, recorded, entry, source, book, owner, scope, described, options)
+    told = plan_of(replace(asked, question=wanted), source, owner, made, (0, Fraction(0)), ())
+    value = made.answer(found.answer, grouped=isinstance(asked, Grouped))
+    return Answer(value, told, after, left_in(book, scope), follows=True)
+
+
+def _recalled(
+    wanted: Question,
+    recorded: Recorded,
+    entry: Entry,
+    source: Source,
+    book: Ledger,
+    owner: Protection | None,
+    scope: str,
+    described: Description | None,
+    options: dict[str, Any],
+) -> tuple[Single | Grouped, Following, Entry]:
+    """The recorded request, made again from these options; how the wanted answer follows; and what the ledger has."""
+    privacy = recorded.privacy
+    asked = read_request(
+        recorded.question, **options, epsilon=privacy.exact_epsilon, delta=privacy.exact_delta, owner=owner,
+        described=described,
+    )  # fmt: skip
+    if isinstance(asked, Personal) or (isinstance(asked, Grouped) and asked.groups.declared is None):
+        raise ParameterError.about("after", "its groups were found by what is in them: nothing else follows")
+    asked.require_numbers()
+    check_columns(replace(asked, question=wanted), source, owner)
+    ready = in_part(asked, prepare(asked, source, owner, None), book, scope)
+    share = asked.groups.answering if isinstance(asked, Grouped) else privacy
+    number = number_design(recorded.question, share, asked.neighbors, asked.people)
+    made = following(wanted, number, entry.request, asked.unit)
+    return asked, made, recalled(asked, ready, source.place, book, entry, scope)
+
+
+def _paid_by(
+    question: Question,
+    source: Source,
+    book: Ledger,
+    owner: Protection | None,
+    scope: str,
+    described: Description | None,
+    options: dict[str, Any],
+) -> str | None:
+    """The latest recorded request from which the answer follows, if there is one among the last few about numbers."""
+    same = {name: value for name, value in options.items() if name not in _OF_ITS_OWN}
+    tried = 0
+    for entry in reversed(book.history(scope)):
+        recorded = Recorded.of(entry) if entry.answered else None
+        if recorded is None:
+            continue
+        with suppress(ParameterError):  # it is about something else
+            _recalled(question, recorded, entry, source, book, owner, scope, described, same)
+            return entry.request
+        tried += 1
+        if tried == _TRIED:
+            break
+    return None
 
 
 def _owner(ledger: Ledger | FilePath | None, scope: str) -> tuple[Ledger | None, Protection | None]:
@@ -276,12 +381,16 @@ def _single(asked: Single, source: Source, owner: Protection | None, progress: P
         count: Callable[..., Any] = source.count_each if isinstance(counted, Several) else source.count
         return made.draw(count(counted, where=asked.where, unit=asked.unit))
 
-    return Ready(plan_of(asked, source, owner, made, cost, ()), cost, room_for(made.outputs), draw)
+    rules = made.rules if isinstance(made, NumberDesign) else ()
+    return Ready(plan_of(asked, source, owner, made, cost, rules), cost, room_for(made.outputs), draw)
 
 
 def _grouped(asked: Grouped, source: Source, owner: Protection | None, progress: Progress | None) -> Ready:
     by, groups, privacy = asked.by, asked.groups, asked.privacy
-    made = design(asked.question, groups.answering, asked.neighbors, None, lean=asked.lean, progress=progress)
+    made = design(
+        asked.question, groups.answering, asked.neighbors, None, lean=asked.lean, selecting=groups.by_number,
+        progress=progress,
+    )  # fmt: skip
     cost = (privacy.exact_epsilon, privacy.exact_delta)
 
     def draw() -> Any:
@@ -360,6 +469,7 @@ def plan_of(
         warnings=(who, *found, *double, *large),
         people=asked.people,
         where=None if asked.where is None else str(asked.where),
+        by=asked.by if isinstance(asked, Grouped) else (),
         classes=asked.budgets.classes if isinstance(asked, Personal) else None,
     )
 
@@ -372,4 +482,5 @@ def _record(asked: Request, data: str) -> str:
         given["neighbors"] = Neighbors.REPLACE
     if isinstance(asked, Personal):
         given["epsilon_column"] = asked.budgets.column
-    return ", ".join([f"{asked.question} of {data}", *(f"{name} {value}" for name, value in given.items() if value)])
+    words = [f"{asked.question} of {data}", *(f"{name} {value}" for name, value in given.items() if value)]
+    return ", ".join(words) + ("" if isinstance(asked, Personal) else recorded_text(asked.question, asked.privacy))

@@ -36,6 +36,23 @@ class Accuracy:
     condition: str = "the margin is {m} or more"
     what: str = "such an answer is"
 
+    @property
+    def margin_title(self) -> str:
+        """What the numbers in the first column are."""
+        return f"at least this many {self.margin}"
+
+    title = "How often the answer is right"  # of a figure
+
+    @property
+    def axes(self) -> tuple[str, str]:
+        """What a figure shows against what."""
+        return f"margin: {self.margin}", "probability of a right answer, at least"
+
+    @property
+    def heading(self) -> str:
+        """What the table shows."""
+        return f"Probability of a right answer if {self.condition.format(m='m')}"
+
     def equals(self) -> list[str]:
         """Which of the others are as good as tinct at every margin shown."""
         ours, *others = self.right.items()
@@ -51,8 +68,8 @@ class Accuracy:
         least = [min(each) for each in zip(*ours, strict=True)]
         good = next((at for at, value in enumerate(least) if value >= _GOOD), len(least) - 1)
         sentence = f"If {self.condition.format(m=f'{self.margins[good]:,}')}, {self.what} right with probability "
-        sentence += f"{_percent(least[good])}{'' if least[good] == 1 else ' or more'}"
-        return sentence + (f"; if only one, {_percent(least[0])}." if good and self.margins[0] == 1 else ".")
+        sentence += f"{percent(least[good])}{'' if least[good] == 1 else ' or more'}"
+        return sentence + (f"; if only one, {percent(least[0])}." if good and self.margins[0] == 1 else ".")
 
     def to_dict(self) -> dict[str, object]:
         """The table as a JSON object."""
@@ -79,10 +96,10 @@ def accuracy(
     return Accuracy(margin, chosen, {name: tuple(map(truth, chosen)) for name, truth in mechanisms.items()}, condition)
 
 
-def _percent(value: float) -> str:
+def percent(value: float) -> str:
     """Rounded down: one decimal, or one digit if that would be 0.
 
-    >>> _percent(0.99999), _percent(1.0), _percent(1e-6)
+    >>> percent(0.99999), percent(1.0), percent(1e-6)
     ('99.9 %', '100 %', '0.0001 %')
     """
     percent = 100 * Decimal(repr(value))

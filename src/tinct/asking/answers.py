@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from tinct.asking.number_designs import ErrorTable
 from tinct.remarks import Remark, as_object
 
 if TYPE_CHECKING:
@@ -12,7 +13,9 @@ if TYPE_CHECKING:
 
     from tinct.asking.accuracy import Accuracy
     from tinct.exact import Certified
+    from tinct.numbers.amounts import NumberLike
     from tinct.questions.modes import ModeCertificate
+    from tinct.questions.noise import NoiseCertificate
 
 
 _OF_PLANS = ("schema", "granted", "refused", "left")  # what an answer has of its own, or has no more
@@ -43,6 +46,8 @@ class Plan:
         people: The public number of people, where neighbours replace one person.
         classes: How many people chose each ε, with personal budgets.
         where: The predicate that is true of the rows that are counted, if not all are.
+        by: The columns of groups, if there is an answer for each group.
+        paid_by: A recorded request from which the answer follows at no further cost (``ask(…, after=…)``), if any.
     """
 
     question: str
@@ -56,13 +61,20 @@ class Plan:
     accuracy: Accuracy
     certificate: str
     mechanism: str = ""
-    certified: Certified | ModeCertificate | None = field(default=None, repr=False, compare=False)
+    certified: Certified | ModeCertificate | NoiseCertificate | None = field(default=None, repr=False, compare=False)
     warnings: tuple[str, ...] = ()
     refused: str = ""
     people: int | None = None
     classes: Mapping[str, int] | None = None
     where: str | None = None
     left: str | None = None
+    by: tuple[str, ...] = ()
+    paid_by: str | None = None
+
+    @property
+    def has_numbers(self) -> bool:
+        """Whether the answer is a number with noise, or several."""
+        return isinstance(self.accuracy, ErrorTable)
 
     def to_dict(self) -> dict[str, Any]:
         """The plan as a JSON object: facts are fields, and the sentence that says them to people is ``text``."""
@@ -86,6 +98,7 @@ class Plan:
             "people": self.people,
             "classes": None if self.classes is None else dict(self.classes),
             "where": self.where,
+            **({"paid_by": self.paid_by} if self.paid_by else {}),
         }
 
     def _repr_html_(self) -> str:
@@ -103,7 +116,7 @@ class Answer:
     the same answer, free of charge. ``left`` is what remains of the budget, or "unknown" if the ledger could not be
     read afterwards. ``repeated`` says that nothing was charged now, ``completed`` that the request was charged before
     and answered only now, and ``older`` that an older version of tinct recorded the answer. ``charged`` is what the
-    ledger has charged for it.
+    ledger has charged for it. ``follows`` says that it was read off the numbers that ``request`` has recorded.
     """
 
     value: Any | Mapping[str, Any]
@@ -114,12 +127,44 @@ class Answer:
     completed: bool = False
     older: bool = False
     charged: str | None = None
+    follows: bool = False
+
+    def interval(self, level: NumberLike = 0.95) -> Any:
+        """Where the true number lies with this probability, for answers that are numbers; of several, for each.
+
+        It is the noise that decides, so this holds for every dataset. A group that was found is shown, and outside of
+        its interval, with no more than the remaining probability.
+
+        >>> import pandas as pd
+        >>> from tinct import ask
+        >>> answer = ask(pd.DataFrame({"age": [70] * 40 + [30] * 60}), "count(age >= 65)", epsilon=1)
+        >>> answer.interval(0.95) == (max(0, answer.value - 3), max(0, answer.value + 3))
+        True
+        """
+        from tinct.asking.uncertainty import interval
+
+        return interval(self.plan, self.value, level)
+
+    def population_share(self, level: NumberLike = 0.95) -> Any:
+        """Confidence bounds for the share in the population of which the people are a random sample.
+
+        They cover the sample and the noise together, and need a public number of people (``neighbors="replace"``).
+        """
+        from tinct.asking.uncertainty import population_share
+
+        return population_share(self.plan, self.value, level)
 
     def to_dict(self) -> dict[str, Any]:
         """The answer as a JSON object."""
+        numbers = {}
+        if self.plan.has_numbers:
+            numbers = {"interval": self.interval()}
+            if self.plan.people:
+                numbers["population_share"] = self.population_share()
         return {
             "schema": "tinct/answer@1",
             "answer": self.value,
+            **numbers,
             **{name: value for name, value in self.plan.to_dict().items() if name not in _OF_PLANS},
             "request": self.request,
             "cost": as_object(self._cost()),
@@ -127,6 +172,7 @@ class Answer:
             "repeated": self.repeated,
             "completed": self.completed,
             "older": self.older,
+            **({"follows": True} if self.follows else {}),
         }
 
     def _cost(self) -> str:
@@ -135,7 +181,7 @@ class Answer:
         text = f"ε = {self.plan.epsilon}{delta}" if self.charged is None else self.charged
         facts = self.charged.facts if isinstance(self.charged, Remark) else {}
         exact = {"epsilon": self.plan.epsilon, "delta": self.plan.delta} | facts
-        return Remark(text, **exact, charged=self.request is not None)
+        return Remark(text, **exact, charged=self.request is not None and not self.follows)
 
     def _repr_html_(self) -> str:
         """The page that notebooks show."""

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypeAlias
 
 from tinct import exact
 from tinct.asking.accuracy import Accuracy, accuracy, yes_no_baselines
+from tinct.asking.number_designs import number_design
 from tinct.errors import ParameterError
 from tinct.exact import sampler
-from tinct.questions import Line
+from tinct.questions import Line, Numbers
 from tinct.questions.modes import ModeCertificate, ModeTable, PermuteAndFlip, mode_mechanism
 from tinct.questions.questions import Exists, Mode, Question, YesNo, require_own_or_tincts
 from tinct.remarks import Remark
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from tinct.numbers.amounts import Amount, NumberLike
     from tinct.privacy import Privacy
     from tinct.questions import Counts, GroupCounts, Histograms
+    from tinct.questions.noise import NoiseCertificate
     from tinct.questions.own_questions import OwnLine
     from tinct.questions.predicates import Literal
 
@@ -38,7 +40,7 @@ class Design(Protocol):
         """Which mechanism it is and why no other is better, in public words."""
 
     @property
-    def certificate(self) -> Certified | ModeCertificate | None:
+    def certificate(self) -> Certified | ModeCertificate | NoiseCertificate | None:
         """A file that others can check; None if there is nothing to certify."""
 
     @property
@@ -254,13 +256,19 @@ def design(
     *,
     lean: NumberLike | None = None,
     partial: bool = True,
+    selecting: bool = False,
     progress: Progress | None = None,
 ) -> GroupDesign:
     """The mechanism for a question; ``n`` is the public number of people with ``neighbors="replace"``.
 
-    ``partial`` says that some rows may be filtered out, so that not everybody counts.
+    ``partial`` says that some rows may be filtered out, so that not everybody counts; ``selecting`` that the answer
+    itself decides whether a group is shown.
     """
     require_own_or_tincts(question)
+    if isinstance(question, Numbers):
+        if lean is not None:
+            raise ParameterError.about("lean", "`lean` is for yes/no questions")
+        return number_design(question, privacy, neighbors, n, selecting=selecting)
     if isinstance(question, Mode):
         if lean is not None:
             raise ParameterError.about("lean", "`lean` is for yes/no questions")

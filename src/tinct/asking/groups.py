@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tinct import exact
+from tinct.asking.number_designs import selects_itself
 from tinct.asking.with_ledger import json_size
 from tinct.errors import ParameterError
 from tinct.numbers.amounts import Amount, fraction_text, rational
@@ -43,7 +44,7 @@ class Groups:
     """Which groups are answered for, and how ε and δ are divided.
 
     ``declared`` are the groups the caller named; without them ``selecting`` is spent on finding groups that may be
-    shown, and ``answering`` on the answers.
+    shown, and ``answering`` on the answers. A count finds its own groups (``by_number``): then nothing is divided.
     """
 
     declared: tuple[str, ...] | None
@@ -51,6 +52,7 @@ class Groups:
     answering: Privacy
     most: int = MOST_GROUPS
     per_person: int = 1  # a person counts in so many groups, each of which gets this part of ε and δ
+    by_number: bool = False  # a group is shown if its own noisy number is not below 0
 
     @classmethod
     def of(
@@ -91,6 +93,12 @@ class Groups:
             raise ParameterError.about(
                 "groups", "exists needs delta itself: declare the `groups` to ask it for each of them"
             )
+        if selects_itself(question):
+            if select is not None:
+                raise ParameterError.about(
+                    "select", "a count finds its groups with the same draw, and takes no share: leave out `select`"
+                )
+            return cls(None, None, privacy, most, each, by_number=True)
         total = _rational_epsilon(privacy)
         selecting = Privacy(Amount(total * share), privacy.exact_delta)
         return cls(None, selecting, Privacy(Amount(total * (1 - share))), most, each)
@@ -98,8 +106,8 @@ class Groups:
     def rules(self, by: Sequence[str], unit: str | None, *, published: bool = False) -> tuple[Remark, ...]:
         """What the plan says about groups; ``published`` answers are written to a folder, without a limit."""
         once = self.counted_in(by, unit)
-        if self.selecting is None:
-            listed = _listed(self.declared or ())
+        if self.declared is not None:
+            listed = _listed(self.declared)
             return (
                 once,
                 Remark(
@@ -110,10 +118,12 @@ class Groups:
             )
         answering = fraction_text(self.answering.exact_epsilon.value)
         most = "" if published else f"at most {self.most:,} groups are shown, the first when sorted as text; "
+        each = Remark(f"each answer is drawn with ε = {answering}", "epsilon-of-each-answer", epsilon=answering)
+        drawn = () if self.by_number else (each,)
         return (
             once,
             *self.warnings,
-            Remark(f"each answer is drawn with ε = {answering}", "epsilon-of-each-answer", epsilon=answering),
+            *drawn,
             Remark(
                 f"{most}groups with names longer than {MAX_LABEL} bytes or with unprintable characters are left out",
                 "groups-shown",
@@ -142,6 +152,9 @@ class Groups:
     @property
     def warnings(self) -> tuple[Remark, ...]:
         """What must be said even in a short answer."""
+        if self.by_number:
+            said = "groups are found by their own noisy numbers: small ones rarely appear, those without any never"
+            return (Remark(said, "groups-found-by-number"),)
         if self.selecting is None:
             return ()
         epsilon, delta = (
@@ -160,8 +173,10 @@ class Groups:
     def identity(self) -> dict[str, Any]:
         """The group options of the request in one canonical form."""
         each = {} if self.per_person == 1 else {"per_person": self.per_person}
+        if self.declared is not None:
+            return {"declared": list(self.declared)} | each
         if self.selecting is None:
-            return {"declared": list(self.declared or ())} | each
+            return {"found": self.most, "select": "0"} | each
         return {"found": self.most, "select": fraction_text(self.selecting.exact_epsilon.value)} | each
 
     def room(self, outputs: Sequence[Any]) -> int:
@@ -177,24 +192,36 @@ class Groups:
         answers: dict[str, Any] = {}
         for batch in batches:
             answers.update(self.answered(design, batch))
-            if self.selecting is not None and len(answers) >= self.most:
+            if self.declared is None and len(answers) >= self.most:
                 return dict(list(answers.items())[: self.most])
         return answers
 
     def answered(self, design: GroupDesign, counts: GroupCounts) -> dict[str, Any]:
         """The answers for some of the groups, however many are shown."""
         shown = self.selected(counts)
-        return dict(zip(shown.labels, design.draw_groups(shown), strict=True)) if len(shown) else {}
+        drawn = zip(shown.labels, design.draw_groups(shown), strict=True) if len(shown) else ()
+        return {label: value for label, value in drawn if not (value is None and self.by_number)}
 
     def selected(self, counts: GroupCounts) -> GroupCounts:
         """The groups that may be shown: drawn by their size, and with a label that can be shown."""
-        if self.selecting is None or not len(counts):
+        if self.declared is not None or not len(counts):
             return counts
-        people = counts.classes.sum(axis=1) + counts.missing
-        drawn = exact.ray(self.selecting, (True, False)).sample(people).tolist()
+        drawn = [True] * len(counts)
+        if self.selecting is not None:
+            people = counts.classes.sum(axis=1) + counts.missing
+            drawn = exact.ray(self.selecting, (True, False)).sample(people).tolist()
         shown = np.array([show and is_showable(label) for show, label in zip(drawn, counts.labels, strict=True)])
         labels = tuple(label for label, show in zip(counts.labels, shown.tolist(), strict=True) if show)
         return type(counts)(counts.rows, labels, counts.classes[shown], counts.missing[shown])
+
+
+def answer_text(value: Any) -> str:
+    """A group's answer as one cell of a table: several numbers as a JSON object.
+
+    >>> answer_text("yes"), answer_text(7), answer_text({"injury": 7})
+    ('yes', '7', '{"injury": 7}')
+    """
+    return json.dumps(value, ensure_ascii=False) if isinstance(value, dict) else str(value)
 
 
 def _per_person(given: int | None) -> int:

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from tinct.questions import Counts, Line
     from tinct.questions._together import Together
     from tinct.questions.modes import ModeCertificate
+    from tinct.questions.noise import NoiseCertificate
 
 
 @dataclass(frozen=True)
@@ -51,7 +52,7 @@ class JointDesign:
     name: ClassVar[str] = "together"
 
     @property
-    def certificate(self) -> Certified | ModeCertificate | None:
+    def certificate(self) -> Certified | ModeCertificate | NoiseCertificate | None:
         """That of the only question; several have the proof of a theorem."""
         return None if self.alone is None else self.alone.certificate
 

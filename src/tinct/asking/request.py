@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Self
 from tinct.asking._needed_epsilon import Wanted
 from tinct.asking.described import groups_of, person_of, require_plain_numbers
 from tinct.asking.groups import Groups
+from tinct.asking.number_designs import selects_itself
 from tinct.asking.personal_budgets import PersonalBudgets
 from tinct.errors import Parameter, ParameterError
 from tinct.ledger import Protection
@@ -223,7 +224,8 @@ def read_request(
                 asked, whole, groups, select, most_groups, groups_per_person, columns_of(by)
             ).answering  # fmt: skip
 
-        epsilon = repr(epsilon.epsilon(asked, delta, relation, people, lean, answering))
+        selecting = by is not None and groups is None and selects_itself(asked)
+        epsilon = repr(epsilon.epsilon(asked, delta, relation, people, lean, answering, selecting=selecting))
     personal = PersonalBudgets.of(asked, epsilon_column, budgets, epsilon, delta, by, relation)
     budget = _stated(epsilon, delta) if personal is None else personal
     given = {

@@ -88,6 +88,27 @@ def granted(
 
     ``published`` is the folder of the answers, if they are not kept in the ledger itself.
     """
+    facts = _facts(asked, ready, data, book, request, scope, published)
+    return book.grant(request=request, who=who, room=ready.room, **facts)
+
+
+def recalled(asked: Request, ready: Ready, data: str, book: Ledger, entry: Entry, scope: str) -> Entry:
+    """A recorded entry, if it is of this very request; nothing is charged."""
+    found = book.recall(entry.request, **_facts(asked, ready, data, book, entry.request, scope, None))
+    if found is None:
+        before, now = entry.question, ready.plan.record
+        differs = f": that was {before!r:.200}, and this is {now!r:.200}" if before != now else ""
+        raise ParameterError(
+            f"what follows is asked of the same data with the same options as request {entry.request!r:.80}{differs}",
+            parameter="after",
+        )
+    return found
+
+
+def _facts(
+    asked: Request, ready: Ready, data: str, book: Ledger, request: str | None, scope: str, published: str | None
+) -> dict[str, Any]:
+    """Everything that must be the same for a request to be the same."""
     identity = asked.identity(data, ready.plan.mechanism) | {"published": published}
     if ready.reading is not None:  # without a description, as before there were any
         identity["reading"] = ready.reading
@@ -95,11 +116,10 @@ def granted(
     known = None if request is None or partition is None else book.find(request)
     if known is not None and known.partition is None:  # charged to everybody before the groups were declared
         partition = group = None
-    return book.grant(
-        epsilon=ready.cost[0], delta=ready.cost[1], request=request, question=ready.plan.record,
-        digest=checksum(identity), scope=scope, partition=partition, group=group, who=who, room=ready.room,
-        protects=asked.protects(data, ready.reading),
-    )  # fmt: skip
+    return {
+        "epsilon": ready.cost[0], "delta": ready.cost[1], "question": ready.plan.record, "digest": checksum(identity),
+        "scope": scope, "partition": partition, "group": group, "protects": asked.protects(data, ready.reading),
+    }  # fmt: skip
 
 
 def refusal(asked: Request, ready: Ready, data: str, book: Ledger, scope: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -36,6 +37,8 @@ EXAMPLES = examples(
     "tinct ask visits.csv \"mode(reason, categories=['checkup','injury','other'])\" --epsilon 1 --neighbors replace",
     'tinct ask survey.csv "share(age >= 65, at_least=0.3)" --epsilon 1 --where "ward == \'North\'" --unit person_id',
     'tinct ask survey.csv "majority(support)" --plan --right 0.99 --margin 50',
+    'tinct ask survey.csv "count(age >= 65)" --epsilon 0.5 --ledger budget.db --request old',
+    'tinct ask survey.csv "threshold(age >= 65, at_least=1000)" --ledger budget.db --after old',
     'zcat survey.csv.gz | tinct ask - "majority(support)" --epsilon 0.5',
     'tinct ask hdfs://host/votes "majority(yes)" --by ward -e 1 -d 1e-6 --engine spark --master yarn --output wards',
 )
@@ -57,7 +60,9 @@ def ask(
             show_default=False,
             help="One question, or several that are answered together for one ε: majority(column), "
             "threshold(predicate, at_least=n), share(predicate, at_least=0.3), "
-            "median(column, above=x), quantile(column, q, above=x), exists(predicate), mode(column, categories=[…])",
+            "median(column, above=x), quantile(column, q, above=x), exists(predicate), mode(column, categories=[…]); "
+            "numbers: count(predicate), margin(column), histogram(column, categories=[…]), top(column, categories=[…], "
+            "k=3)",
         ),
     ] = None,
     epsilon: Annotated[
@@ -167,6 +172,14 @@ def ask(
     ledger: LedgerOption = None,
     request: RequestOption = None,
     scope: ScopeOption = "default",
+    after: Annotated[
+        str | None,
+        typer.Option(
+            help="Read the answer off the numbers of this recorded request, free of charge, if it follows from them.",
+            metavar="REQUEST",
+            show_default=False,
+        ),
+    ] = None,
     plan: Annotated[
         bool,
         typer.Option(
@@ -203,8 +216,8 @@ def ask(
 ) -> None:
     """Ask a question about people's data, or several at once, and get a private answer to each.
 
-    No other private mechanism is right more often. Counts, margins and the probability of this particular answer are
-    secret and never shown. What is shown is how often such an answer is right, and what it cost.
+    No other private mechanism is right more often. True counts, margins and the probability of this particular answer
+    are secret and never shown. What is shown is how often such an answer is right, or how far off, and what it cost.
     """
     from tinct import asking
 
@@ -222,6 +235,8 @@ def ask(
         raise ParameterError(
             "--epsilon is missing: add it (such as --epsilon 0.5), or find it with --plan --right 0.99 --margin 20"
         )
+    if after is not None and (plan or certificate is not None):
+        raise ParameterError(f"--after does not go with {'--plan' if plan else '--certificate'}")
     if right is not None and not plan:
         raise ParameterError("--right needs --plan: it only finds epsilon and draws nothing")
     keep_inputs([certificate, output], [data, ledger])
@@ -230,6 +245,8 @@ def ask(
     charge: dict[str, Any] = {"ledger": ledger, "request": request, "scope": scope}
     if output is not None and (not by or plan):
         raise ParameterError("--output is for the answers of --by, without --plan")
+    if after is not None and output is not None and on_spark(engine, master):
+        raise ParameterError("--after does not go with --output on Spark")
     if output is not None and on_spark(engine, master):
         if certificate is not None:
             raise ParameterError("--certificate does not go with --output on Spark")
@@ -250,7 +267,7 @@ def ask(
         _write_certificate(certificate, found)
         return
     with measured("Counting and proving") as progress:
-        answer = asking.ask(rows, question, progress=progress, **charge, **options)
+        answer = asking.ask(rows, question, progress=progress, after=after, **charge, **options)
     try:
         _print_result(answer, details, as_json)  # before anything else can fail: it is paid for
     finally:  # also if nobody reads what is printed to the end
@@ -348,6 +365,11 @@ def _print_plan(plan: Plan, scope: str, *, needed: bool) -> None:
             console.print(f"[bold red]This request would be refused:[/bold red] {escape(plan.refused)}")
         else:
             console.print("This request would be granted.")
+        if plan.paid_by:
+            console.print(
+                f"Already paid for by request {escape(plan.paid_by)}: with --after {escape(plan.paid_by)} and without "
+                "--epsilon and --delta the answer is free."
+            )
 
 
 def _print_answer(answer: Answer, details: bool) -> None:
@@ -361,12 +383,16 @@ def _print_answer(answer: Answer, details: bool) -> None:
     for meaning, value in zip(plan.meaning.split("\n"), values, strict=True):
         console.print(f"[bold]{escape(meaning[:1].upper() + meaning[1:])}[/bold]", end="\n\n")
         if isinstance(value, dict):
-            _print_groups(console, value)
+            _print_groups(console, value, plan)
         else:
-            console.print(f"  [bold green]{escape(str(value))}[/bold green]", end="\n\n")
+            console.print(f"  [bold green]{escape(_cell(value, plan))}[/bold green]", end="\n\n")
     console.print(escape(_how_often(plan)))
+    if plan.people and plan.has_numbers and not isinstance(answer.value, dict):
+        console.print(escape(_of_population(*answer.population_share())))
     cost = answer.charged or _epsilon_and_delta(plan)
-    flags = {"repeated": answer.repeated, "completed": answer.completed, "older": answer.older}
+    flags = {
+        "repeated": answer.repeated, "completed": answer.completed, "older": answer.older, "follows": answer.follows,
+    }  # fmt: skip
     console.print(escape(cost_line(cost, answer.request, answer.left, **flags)))
     if details:
         console.print()
@@ -396,22 +422,41 @@ def _epsilon_and_delta(plan: Plan) -> str:
     return f"ε = {plan.epsilon}" + (f", δ = {plan.delta}" if plan.delta != "0" else "")
 
 
-def _print_groups(console: Any, values: dict[str, Any]) -> None:
+def _of_population(low: float, high: float) -> str:
+    """Confidence bounds, rounded outwards."""
+    bounds = f"{math.floor(low * 1000) / 10:.1f} % to {math.ceil(high * 1000) / 10:.1f} %"
+    return (
+        f"If these people are a random sample: {bounds} of the population, with 95 % confidence (sample and noise "
+        "together)."
+    )
+
+
+def _print_groups(console: Any, values: dict[str, Any], plan: Plan) -> None:
     from rich.markup import escape
 
     from tinct.cli.printing import Table
 
     table = Table(box=None, pad_edge=False, header_style="bold")
-    table.add_column("group")
-    table.add_column("answer")
+    what, more = ("group", "groups") if plan.by else ("category", "categories")
+    table.add_column(what)
+    table.add_column("answer", justify="right" if plan.has_numbers else "left")
     for label, value in list(values.items())[:_SHOWN_GROUPS]:
-        table.add_row(escape(label), f"[green]{escape(str(value))}[/green]")
+        table.add_row(escape(label), f"[green]{escape(_cell(value, plan))}[/green]")
     console.print(table)
     if len(values) > _SHOWN_GROUPS:
-        console.print(f"… and {len(values) - _SHOWN_GROUPS:,} more groups: --json shows all")
+        console.print(f"… and {len(values) - _SHOWN_GROUPS:,} more {more}: --json shows all")
     if not values:
         console.print("no group is large enough to be shown")
     console.print()
+
+
+def _cell(value: Any, plan: Plan) -> str:
+    """An answer in a table: numbers with marks between thousands, several numbers with their names."""
+    if not plan.has_numbers:
+        return str(value)
+    if isinstance(value, dict):
+        return ", ".join(f"{name} {number:,}" for name, number in value.items())
+    return f"{value:,}" if isinstance(value, int) else str(value)
 
 
 def _print_details(console: Any, plan: Plan) -> None:
@@ -423,12 +468,13 @@ def _print_details(console: Any, plan: Plan) -> None:
     for rule in plan.rules:
         console.print(f"Note: {escape(_in_options(rule))}")
     console.print()
-    console.print(f"Probability of a right answer if {escape(plan.accuracy.condition.format(m='m'))}:", end="\n\n")
+    console.print(f"{escape(plan.accuracy.heading)}:", end="\n\n")
     console.print(_accuracy_table(plan.accuracy))
     equals = plan.accuracy.equals()
     if "geometric" in equals:
         console.print()
-        console.print("Geometric noise is as good here: tinct gains with δ > 0, a lean, or personal budgets.")
+        gains = "δ > 0" if plan.has_numbers else "δ > 0, a lean, or personal budgets"
+        console.print(f"Geometric noise is as good here: tinct gains with {gains}.")
     elif equals:
         console.print()
         console.print(f"As good here: {escape(', '.join(equals))}.")

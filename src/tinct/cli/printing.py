@@ -208,6 +208,7 @@ def cost_line(
     repeated: bool = False,
     completed: bool = False,
     older: bool = False,
+    follows: bool = False,
 ) -> str:
     """The line for an answer that cost so much, under this request, with so much left; without a ledger, left is None.
 
@@ -219,6 +220,8 @@ def cost_line(
     paid = f"{cost}, charged as request {request}"
     if repeated:
         paid = f"nothing, request {request} was answered before"
+    if follows:
+        paid = f"nothing, it follows from the recorded answer of request {request}"
     if older:
         paid = f"nothing, an older version of tinct answered request {request}"
     if completed:

@@ -61,8 +61,9 @@ def release(
     if request is not None and ledger is None:
         raise ParameterError("--request needs --ledger: only a ledger remembers answers")
     require_certificate(certificate)
-    if begins_like(certificate, "tinct/mode-certificate"):
-        raise ParameterError("this is a certificate of a mode question: 'tinct ask' draws from it", path=certificate)
+    for kind, what in (("mode", "a mode question"), ("noise", "noise for numbers")):
+        if begins_like(certificate, f"tinct/{kind}-certificate"):
+            raise ParameterError(f"this is a certificate of {what}: 'tinct ask' draws from it", path=certificate)
     text = _secret(at)
     with counted("Verifying the certificate", "edges") as progress:
         certified = Certified.from_json(certificate, progress=progress)

@@ -71,7 +71,7 @@ def verify(
     """Check a mechanism on every edge: exit 0 if it is private, 1 if not, 2 for bad input."""
     from tinct.mechanism import _verify
 
-    if exact or begins_like(table, "tinct/certificate") or begins_like(table, "tinct/mode-certificate"):
+    if exact or any(begins_like(table, f"tinct/{kind}certificate") for kind in ("", "mode-", "noise-")):
         given = {
             "--graph": graph, "--epsilon": epsilon, "--delta": delta, "--mu": mu, "--profile": profile,
             "--smaller": smaller or None,
@@ -181,9 +181,10 @@ _SHOWN = 5
 def prove(path: Path, as_json: bool) -> bool:
     """Verify a certificate and print the verdict; False if its numbers are not private."""
     require_certificate(path)
-    of_mode = begins_like(path, "tinct/mode-certificate")
+    kinds = {"tinct/mode-certificate": _of_mode, "tinct/noise-certificate": _of_noise}
+    read = next((read for start, read in kinds.items() if begins_like(path, start)), _of_table)
     try:
-        lines, fields = _of_mode(path) if of_mode else _of_table(path)
+        lines, fields = read(path)
     except FileError as error:
         if not isinstance(error.__cause__, NotPrivate):
             raise
@@ -274,6 +275,28 @@ def _mode_fields(found: ModeCertificate) -> dict[str, Any]:
     }
 
 
+def _of_noise(path: Path) -> tuple[list[str], dict[str, Any]]:
+    from tinct.questions.noise import NoiseCertificate
+
+    found = NoiseCertificate.from_json(path)
+    question = f"for {found.question}" if found.question else "states no question"
+    lines = [
+        found.guarantee,
+        f"{question}; neighbours: {found.neighbors}, who change {plural(found.changes, 'number')} by 1",
+        f"{found.verdict}, in exact integer arithmetic, no tolerance",
+        f"certificate {found.id}",
+    ]
+    fields = {
+        "certificate": found.id,
+        "question": found.question,
+        "neighbors": found.neighbors,
+        "changes": found.changes,
+        "budgets": [{"epsilon": found.epsilon_text, "delta": str(found.delta)}],
+        "checked": found.verdict,
+    }
+    return lines, fields
+
+
 def _print_disproof(path: Path, broken: NotPrivate, as_json: bool) -> None:
     """Print where a certificate's numbers are not private."""
     if not as_json:
@@ -283,13 +306,16 @@ def _print_disproof(path: Path, broken: NotPrivate, as_json: bool) -> None:
 
         console = Screen(soft_wrap=True)
         console.print(f"[bold red]not private[/bold red]: {escape(str(path))}: the certificate is wrong")
-        console.print(f"broken {'edge' if hasattr(broken.witness, 'edge') else 'move'}: {escape(str(broken))}")
+        what = "promise" if broken.witness is None else "edge" if hasattr(broken.witness, "edge") else "move"
+        console.print(f"broken {what}: {escape(str(broken))}")
         return
     result = {"schema": "tinct/proof@1", "private": False, "reason": str(broken), "witness": _witness(broken.witness)}
     echo_json(result)
 
 
 def _witness(broken: Any) -> dict[str, Any]:
+    if broken is None:
+        return {}
     if hasattr(broken, "edge"):
         edge = [str(vertex) for vertex in broken.edge]
         return {"edge": edge, "excess": str(broken.excess), "allowed": str(broken.allowed)}

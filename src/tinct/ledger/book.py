@@ -158,6 +158,27 @@ class Ledger:
                 path=self._store.name,
             ) from None
 
+    def recall(
+        self,
+        request: str,
+        *,
+        epsilon: AmountLike,
+        delta: NumberLike = 0,
+        question: str = "",
+        digest: str | None = None,
+        scope: str = DEFAULT,
+        partition: str | None = None,
+        group: str | Iterable[str] | None = None,
+        protects: Protection | None = None,
+    ) -> Entry | None:
+        """The entry of a request if everything about it is the same as for ``grant``, else None. Nothing is charged."""
+        charge = checked_charge(
+            epsilon, delta, request, question, digest, scope, partition, group, None, None, ROOM, protects
+        )
+        with self._reading() as session:
+            found = stored_rows.find_entry(session, charge.request)
+            return found[0] if found is not None and self._is_same(session, *found, charge, epsilon) else None
+
     def check(
         self,
         *,
@@ -351,14 +372,17 @@ class Ledger:
         if found is None:
             return None
         entry, digest = found
-        same = self._is_same_as_older(session, entry, charge, asked) if entry.older else digest == charge.digest
-        # the digest covers these too, but whoever can write an entry may have given it the digest of another
-        same = same and self._where(entry) == self._where(charge)
-        if not same:
+        if not self._is_same(session, entry, digest, charge, asked):
             raise self._used_for_another(session, entry, charge, asked)
         if entry.state is State.CHARGED:
             self._require_paid(session, entry, charge, asked)
         return replace(entry, repeated=True)
+
+    def _is_same(self, session: Session, entry: Entry, digest: str, charge: Charge, asked: AmountLike) -> bool:
+        """Whether a stored entry is for this very charge."""
+        same = self._is_same_as_older(session, entry, charge, asked) if entry.older else digest == charge.digest
+        # the digest covers these too, but whoever can write an entry may have given it the digest of another
+        return same and self._where(entry) == self._where(charge)
 
     def _used_for_another(self, session: Session, entry: Entry, charge: Charge, asked: AmountLike) -> ParameterError:
         scope = self._scope(session, charge.scope)

@@ -60,7 +60,7 @@ def accuracy(
             axes.set_xticks(margins, [f"{margin:,.0f}" for margin in margins])
             axes.minorticks_off()
         axes.set_ylim(top=1.002)
-        canvas.axis_names(f"margin: {style.clean(table.margin, 90)}", "probability of a right answer, at least")
+        canvas.axis_names(style.clean(table.axes[0], 100), table.axes[1])
         note = f"{plan.question}: ε = {plan.epsilon}, δ = {plan.delta}" if plan is not None else ""
-        canvas.headline(title or "How often the answer is right", style.clean(note, 90))
+        canvas.headline(title or table.title, style.clean(note, 90))
     return canvas.drawn

@@ -1,4 +1,4 @@
-"""Questions: majority, threshold, share, median, quantile, exists, mode, several together, and their texts.
+"""Questions: majority, threshold, share, median, quantile, exists, mode, numbers, several together, and their texts.
 
 Each question knows what has to be counted and where a dataset with these counts lies among its neighbours.
 """
@@ -6,6 +6,7 @@ Each question knows what has to be counted and where a dataset with these counts
 from tinct.questions._together import together
 from tinct.questions.counts import Categories, Condition, Counts, GroupCounts
 from tinct.questions.grammar import parse, parse_predicate
+from tinct.questions.number_questions import Numbers, count, histogram, margin, top
 from tinct.questions.positions import Histograms, Line
 from tinct.questions.predicates import Predicate
 from tinct.questions.questions import Question, YesNo, exists, majority, median, mode, quantile, share, threshold
@@ -17,11 +18,15 @@ __all__ = [
     "GroupCounts",
     "Histograms",
     "Line",
+    "Numbers",
     "Predicate",
     "Question",
     "YesNo",
+    "count",
     "exists",
+    "histogram",
     "majority",
+    "margin",
     "median",
     "mode",
     "parse",
@@ -30,4 +35,5 @@ __all__ = [
     "share",
     "threshold",
     "together",
+    "top",
 ]

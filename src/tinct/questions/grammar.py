@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from tinct.errors import ParameterError
 from tinct.numbers.amounts import rational
-from tinct.questions import _together, questions, tokens
+from tinct.questions import _together, number_questions, questions, tokens
 from tinct.questions.predicates import (
     OPERATORS,
     RESERVED,
@@ -351,6 +351,11 @@ class _Parser:
             self.fail("a threshold must be a whole number", start)
         return int(value)
 
+    def how_many(self) -> int:
+        start = self.next
+        value = self.built(start, rational, self.written_number(), "k")
+        return int(value) if value.denominator == 1 else self.fail("k must be a whole number", start)
+
     def words(self) -> Literal | tuple[Literal, ...]:
         """One value or a list of them."""
         return self.list() if self.next.is_sign("[") else self.literal()
@@ -400,6 +405,11 @@ def _majority(predicate: Predicate, yes: Any = None, no: Any = None) -> question
     return questions.majority(predicate, yes=yes, no=no)
 
 
+def _margin(predicate: Predicate, yes: Any = None, no: Any = None) -> number_questions.Margin:
+    """By how much that majority is ahead."""
+    return number_questions.Margin(_majority(predicate, yes, no).predicate)
+
+
 def _meant(word: str) -> str:
     """A hint for a word that people try."""
     lower = word.lower()
@@ -422,10 +432,23 @@ _WORDS: dict[str, tuple[Callable[..., questions.Question], dict[str, Callable[[_
     ),
     "exists": (questions.exists, {"predicate": _Parser.predicate}),
     "mode": (questions.mode, {"column": _Parser.column, "categories": _Parser.list, "rest": _Parser.literal}),
+    "count": (number_questions.count, {"predicate": _Parser.predicate}),
+    "margin": (_margin, {"predicate": _Parser.predicate, "yes": _Parser.words, "no": _Parser.words}),
+    "histogram": (
+        number_questions.histogram,
+        {"column": _Parser.column, "categories": _Parser.list, "rest": _Parser.literal},
+    ),
+    "top": (
+        number_questions.top,
+        {"column": _Parser.column, "categories": _Parser.list, "k": _Parser.how_many, "rest": _Parser.literal},
+    ),
 }
 _OPTIONAL = {"rest", "yes", "no", *questions.BOUNDS}
 _MEANT = {
-    "count": "threshold(predicate, at_least=n), which asks whether a count reaches n",
+    "sum": "count(predicate)",
+    "number": "count(predicate)",
+    "counts": "histogram(column, categories=[…])",
+    "lead": "margin(column)",
     "mean": "median(column, above=x)",
     "average": "median(column, above=x)",
     "avg": "median(column, above=x)",
@@ -444,4 +467,8 @@ _EXAMPLES = {
     "quantile": "quantile(cost, 0.9, above=1200)",
     "exists": "exists(diagnosis == 'measles')",
     "mode": "mode(reason, categories=['checkup', 'injury', 'other'])",
+    "count": "count(age >= 65)",
+    "margin": "margin(support)",
+    "histogram": "histogram(reason, categories=['checkup', 'injury'])",
+    "top": "top(reason, categories=['checkup', 'injury', 'other'], k=2)",
 }

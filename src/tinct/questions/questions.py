@@ -92,7 +92,8 @@ class YesNo(Question):
 def require_own_or_tincts(question: Question) -> None:
     """A class derived from one of tinct's own questions would be answered by what its parent says; it is refused."""
     kind = type(question)
-    known = [parent for parent in kind.__mro__ if parent.__module__ == __name__ and parent not in (YesNo, Question)]
+    own = (__name__, "tinct.questions.number_questions")
+    known = [parent for parent in kind.__mro__ if parent.__module__ in own and parent not in (YesNo, Question)]
     if known and known[0] is not kind:
         raise ParameterError(
             f"{kind.__name__} derives from {known[0].__name__}, which is answered by its own formula: a question of "
@@ -441,7 +442,7 @@ def threshold(
     word, given = _bound("threshold", {"at_least": at_least, "above": above, "at_most": at_most, "below": below})
     if isinstance(given, bool) or not isinstance(given, int | np.integer) or not 0 <= given < MAX_COUNT:
         raise ParameterError.of(word, "a whole number between 0 and 10^18", given)
-    return Threshold(_predicate(predicate), Bound(word, int(given)))
+    return Threshold(as_predicate(predicate), Bound(word, int(given)))
 
 
 def share(
@@ -466,7 +467,7 @@ def share(
         raise ParameterError.of(word, "above 0 and at most 1", given, _as_percent(exact))
     if word in ("above", "at_most") and not 0 <= exact < 1:
         raise ParameterError.of(word, "at least 0 and below 1", given, _as_percent(exact))
-    return Share(_predicate(predicate), Bound(word, exact))
+    return Share(as_predicate(predicate), Bound(word, exact))
 
 
 def median(
@@ -519,7 +520,7 @@ def exists(predicate: str | Predicate) -> Exists:
     >>> print(exists("diagnosis == 'measles'"))
     exists(diagnosis == 'measles')
     """
-    return Exists(_predicate(predicate))
+    return Exists(as_predicate(predicate))
 
 
 def mode(column: str, categories: Iterable[Literal], rest: Literal | None = None) -> Mode:
@@ -537,7 +538,8 @@ def mode(column: str, categories: Iterable[Literal], rest: Literal | None = None
     return Mode(require_column(column), names, other)
 
 
-def _predicate(given: str | Predicate) -> Predicate:
+def as_predicate(given: str | Predicate) -> Predicate:
+    """A predicate, or the one that a text states."""
     if isinstance(given, PREDICATES):
         return given
     from tinct.questions.grammar import parse_predicate  # it needs the functions above

@@ -13,6 +13,7 @@ import numpy as np
 
 from tinct.asking._ask import Ready, check_columns, plan_of
 from tinct.asking.designs import design
+from tinct.asking.groups import answer_text
 from tinct.asking.request import Grouped, read_request
 from tinct.asking.with_ledger import book_of, completed, granted, in_part, json_size, left_in
 from tinct.errors import FileError, Parameter, ParameterError, TinctError
@@ -104,7 +105,9 @@ def ask_groups(
     source = df if isinstance(df, SparkSource) else open_frame(df)
     check_columns(asked, source, owner)
     privacy, divided = asked.privacy, asked.groups
-    made = design(asked.question, divided.answering, asked.neighbors, None, lean=lean)
+    made = design(
+        asked.question, divided.answering, asked.neighbors, None, lean=lean, selecting=divided.by_number
+    )  # fmt: skip
     cost = (privacy.exact_epsilon, privacy.exact_delta)
     rules = (*divided.rules(asked.by, asked.unit, published=True), f"the answers are published under {path}")
     plan = plan_of(asked, source, owner, made, cost, rules)
@@ -203,7 +206,7 @@ def _answering(groups: Groups, made: GroupDesign, size: int) -> Callable[[Any], 
                 missing.astype(np.int64),
             )
             found = groups.answered(made, counts)
-            texts = [pa.array([str(each) for each in part], pa.string()) for part in (found.keys(), found.values())]
+            texts = [pa.array([answer_text(each) for each in part], pa.string()) for part in (found, found.values())]
             yield pa.RecordBatch.from_arrays(texts, names=["group", "answer"])
 
     return answer

@@ -1,10 +1,15 @@
-"""Every engine gives the same counts: thousands of messy rows, wherever they live (Spark in test_spark.py)."""
+"""Every engine gives the same counts: thousands of messy rows, wherever they live (Spark in test_spark.py).
+
+``TINCT_EVIDENCE=1`` takes ten times as many rows. ``TINCT_MARIADB=/path/of/socket`` names a MariaDB server to try the
+statement on that is rendered for it; without one that is left out.
+"""
 
 from __future__ import annotations
 
 import csv
 import datetime as dt
 import json
+import os
 import random
 import sqlite3
 from decimal import Decimal
@@ -13,9 +18,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from tinct import ParameterError, sources
+from tinct import FileError, ParameterError, ask, sources
 from tinct.questions import parse
-from tinct.sources import ColumnDescription, Description, Format
+from tinct.sources import ColumnDescription, Description, Format, StatementSource
+from tinct.sources.rendered_dialects import DIALECTS, TESTED
 
 duckdb = pytest.importorskip("duckdb")
 
@@ -216,7 +222,8 @@ def require_equal(found, reference, *, types=True):
     return compared
 
 
-ROWS = 3000
+FULL = os.environ.get("TINCT_EVIDENCE") == "1"
+ROWS = 30_000 if FULL else 3000
 
 
 @pytest.mark.parametrize("name", [None, *DESCRIPTIONS])
@@ -246,3 +253,117 @@ def test_text_files_and_sqlite_count_alike(tmp_path, name):
     if description is not None:
         with sources.open(as_arrow(rows), description) as source:
             assert require_equal(everything(source), reference, types=False) > 10
+
+
+# engines that we do not run
+
+KINDS = {
+    "id": "whole", "t": "text", "g": "text", "f": "float", "i": "whole", "h": "whole", "n": "decimal", "b": "boolean",
+    "d": "moment", "m": "moment",
+}  # fmt: skip
+MARIADB = {
+    "id": "int", "t": "text", "g": "varchar(20)", "f": "double", "i": "int", "h": "bigint", "n": "decimal(20, 5)",
+    "b": "boolean", "d": "date", "m": "datetime(6)",
+}  # fmt: skip
+
+
+def statements(dialect, description):
+    """Every statement of ``everything``, written down."""
+    table = StatementSource(dialect, "survey.messy", KINDS)
+    source, found = table.described_by(description) if description else table, []
+    for at, text in enumerate(QUESTIONS):
+        by, groups = BYS[at % len(BYS)], ["N", "O'Neil", "back\\slash"] if at % 2 else None
+        for options in ({}, {"unit": "id"}, {"by": by}, {"by": "g", "groups": groups, "unit": "id"},
+                        {"by": by, "unit": "id", "per_person": 2}, {"where": "g == 'x' or not i >= 2"}):  # fmt: skip
+            try:
+                found.append(source.statement(text, **options))
+            except ParameterError:
+                continue
+    return found
+
+
+@pytest.mark.parametrize("name", [None, *DESCRIPTIONS])
+@pytest.mark.parametrize("dialect", DIALECTS)
+def test_rendered_statements_are_in_the_language_of_their_engine(dialect, name):
+    """A parser of each language takes them, and reads one statement; no cast of a text can fail."""
+    sqlglot = pytest.importorskip("sqlglot")
+    language = {"postgresql": "postgres", "mariadb": "mysql"}.get(dialect, dialect)
+    found = statements(dialect, DESCRIPTIONS.get(name))
+    assert len(found) > 3
+    for statement in found[:: 1 if FULL else 4]:
+        (tree,) = sqlglot.parse(statement, read=language, error_level=sqlglot.ErrorLevel.RAISE)
+        assert isinstance(tree, sqlglot.exp.Select)
+        assert [table.name for table in tree.find_all(sqlglot.exp.Table)] == ["messy"]
+        if dialect not in (*TESTED, "mysql", "mariadb"):  # where MySQL cannot cast, it warns and gives a number
+            for cast in tree.find_all(sqlglot.exp.Cast):
+                if type(cast) is sqlglot.exp.Cast and cast.to.is_type(*sqlglot.exp.DataType.NUMERIC_TYPES):
+                    assert isinstance(cast.this, sqlglot.exp.Column | sqlglot.exp.AggFunc | sqlglot.exp.Literal)
+                    assert cast.this.name not in ("t", "g")
+
+
+def test_a_parser_is_not_enough_to_translate():
+    """Why phrases are written by hand: translated, a guarded cast becomes one that fails, or another meaning."""
+    sqlglot = pytest.importorskip("sqlglot")
+    (guarded,) = sqlglot.transpile("SELECT TRY_CAST(t AS DOUBLE) FROM x", read="duckdb", write="mysql")
+    assert "TRY" not in guarded
+    (whole,) = sqlglot.transpile("SELECT regexp_full_match(t, 'a') FROM x", read="duckdb", write="trino")
+    assert "REGEXP_FULL_MATCH" in whole  # there is no such function
+
+
+def test_a_statement_that_nobody_runs_is_refused_before_the_charge(tmp_path):
+    """Wrong declarations are too; what the driver raises is replaced by a sentence that says nothing."""
+    table = StatementSource("trino", "survey.people", {"vote": "text"})
+    assert "not run by us" in " ".join(table.rules)
+    with pytest.raises(FileError, match="nothing runs the statement"):
+        ask(table, "majority(vote)", 1)
+    votes = {"vote": "text"}
+    for wrong in (("oracle", "people", votes), ("trino", "", votes), ("trino", "p", {"v": "blob"}), ("trino", "p", {})):
+        with pytest.raises(ParameterError):
+            StatementSource(*wrong)
+
+    def broken(_):
+        raise ValueError("patient 17 has measles")
+
+    for run in (broken, lambda _: [("measles",)], lambda _: 17):
+        with pytest.raises(FileError) as caught:
+            ask(StatementSource("trino", "survey.people", {"vote": "text"}, run), "majority(vote)", 1)
+        assert "measles" not in str(caught.value)
+        assert caught.value.__context__ is None
+
+
+def test_somebodys_own_driver_counts_as_tinct_does():
+    """The statement, run by hand."""
+    rows = messy_rows("own driver", 500)
+    with duckdb.connect() as connection:
+        connection.register("messy", as_arrow(rows))
+        own = StatementSource("duckdb", "messy", KINDS, lambda statement: connection.sql(statement).fetchall())
+        with sources.open(as_arrow(rows)) as source:
+            asked = QUESTIONS[:: 1 if FULL else 4]
+            assert require_equal(everything(own, asked), everything(source, asked)) > 10
+
+
+@pytest.mark.skipif("TINCT_MARIADB" not in os.environ, reason="no MariaDB server is named")
+@pytest.mark.parametrize("name", [None, *DESCRIPTIONS])
+def test_mariadb_counts_alike(name):
+    """What it cannot store, it does not have: NaN and infinities are NULL there."""
+    pymysql = pytest.importorskip("pymysql")
+    description, rows = DESCRIPTIONS.get(name), messy_rows(f"mariadb {name}", ROWS)
+    for row in rows:
+        row["f"] = None if row["f"] is not None and not abs(row["f"]) < float("inf") else row["f"]
+    connection = pymysql.connect(unix_socket=os.environ["TINCT_MARIADB"], charset="utf8mb4", autocommit=True)
+    with connection, connection.cursor() as cursor:
+        cursor.execute("CREATE OR REPLACE DATABASE tinct_test CHARACTER SET utf8mb4 COLLATE utf8mb4_general_ci")
+        cursor.execute("USE tinct_test")
+        cursor.execute(f"CREATE TABLE messy ({', '.join(f'{name} {kind}' for name, kind in MARIADB.items())})")
+        marks = ", ".join(["%s"] * len(MARIADB))
+        cursor.executemany(f"INSERT INTO messy VALUES ({marks})", [tuple(row.values()) for row in rows])  # noqa: S608
+
+        def run(statement):
+            cursor.execute(statement)
+            return cursor.fetchall()
+
+        table = StatementSource("mariadb", "tinct_test.messy", KINDS, run)
+        with sources.open(as_arrow(rows), description) as source:
+            reference = everything(source)
+        found = everything(table.described_by(description) if description else table)
+    assert require_equal(found, reference) > 10

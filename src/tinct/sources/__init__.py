@@ -5,6 +5,7 @@ from tinct.sources.csv_on_the_web import from_csvw, to_csvw
 from tinct.sources.description import ColumnDescription, Description, Format
 from tinct.sources.draft import describe
 from tinct.sources.own_rows import RowSource
+from tinct.sources.own_statements import StatementSource
 from tinct.sources.source import Source
 from tinct.sources.standard_input import StandardInput
 
@@ -18,6 +19,7 @@ __all__ = [
     "RowSource",
     "Source",
     "StandardInput",
+    "StatementSource",
     "describe",
     "from_csvw",
     "open",

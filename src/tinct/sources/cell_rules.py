@@ -15,7 +15,7 @@ from tinct.questions.predicates import DAY, LABEL, NUMBER, TEXT, YES_NO
 from tinct.sources import description
 from tinct.sources.columns import BOOLEAN, DECIMAL, FLOAT, MOMENT, PERSON, moment_text
 from tinct.sources.description import MISSING, Format
-from tinct.sources.sql_dialects import BLANKS, CLOCK, DATE, DUCKDB, DuckDB, text_literal
+from tinct.sources.sql_dialects import BLANKS, CLOCK, DATE, DUCKDB, DuckDB
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -54,8 +54,8 @@ def second_reading(column: Column, use: str, read: str, sql: DuckDB = DUCKDB) ->
         return read if use != LABEL else f"CASE WHEN {read} THEN 'yes' WHEN NOT {read} THEN 'no' END"
     if reads_day(column, use):
         described, marks = column.described, marked_moments(column)
-        found = f"CASE WHEN {read} NOT IN ({_listed(marks)}) THEN {read} END" if marks else read
-        return f"left({found}, 10)" if use == LABEL and described is not None and not described.has_time else found
+        found = f"CASE WHEN {read} NOT IN ({_listed(marks, sql)}) THEN {read} END" if marks else read
+        return f"substr({found}, 1, 10)" if use == LABEL and described is not None and not described.has_time else found
     return _checked_text(column, use, read, sql)
 
 
@@ -201,9 +201,9 @@ def _number(column: Column, sql: DuckDB) -> str:
 
 def _number_case(text: str, written: Format, sql: DuckDB) -> str:
     """Most cells have no blanks around them: the quick look comes first."""
-    tests = [f"length({text}) <= {MAX_DIGITS}", sql.matches(text, number_pattern(written))]
-    plain = f"replace({text}, {text_literal(written.thousands)}, '')" if written.thousands else text
-    plain = plain if written.decimal == "." else f"replace({plain}, {text_literal(written.decimal)}, '.')"
+    tests = [f"{sql.length(text)} <= {MAX_DIGITS}", sql.matches(text, number_pattern(written))]
+    plain = f"replace({text}, {sql.literal(written.thousands)}, '')" if written.thousands else text
+    plain = plain if written.decimal == "." else f"replace({plain}, {sql.literal(written.decimal)}, '.')"
     return f"WHEN {' AND '.join(tests)} THEN {sql.text_as_number(plain)}"
 
 
@@ -230,28 +230,28 @@ def _checked_number(column: Column, read: str, sql: DuckDB) -> str:
 
 def _number_label(checked: str, read: str, sql: DuckDB) -> str:
     """3.0 and 3 are the same label; other numbers are written with the fewest digits."""
-    whole = f"{read} = trunc({read}) AND abs({read}) < 9e18"
+    whole = f"{read} = floor({read}) AND abs({read}) < 9e18"
     return (
         f"CASE WHEN ({checked}) IS NULL THEN NULL WHEN {whole} THEN {sql.as_text(f'CAST({read} AS {sql.whole})')} "
-        f"ELSE {sql.as_text(read)} END"
+        f"ELSE {sql.number_text(read)} END"
     )
 
 
 def _truth(column: Column, sql: DuckDB) -> str:
     cell, (yes, no) = column.identifier, words_of(column)
     if column.kind == BOOLEAN:
-        return cell
+        return sql.truth_of(cell)
     if column.is_text:
         # one word at a time: the engine then decides once for each word of a dictionary, not once for each row
         words = [
-            f"WHEN {text_literal(word)} THEN {truth}" for truth, each in (("true", yes), ("false", no)) for word in each
+            f"WHEN {sql.literal(word)} THEN {truth}" for truth, each in (("true", yes), ("false", no)) for word in each
         ]
         word = sql.lower(_trimmed(column, sql))
         if column.described is not None and has_codes(column.described.yes + column.described.no):
             word = _without_zeros(word, sql)
         read = f"CASE {word} {' '.join(words)} END"
         marks = marked_words(column)
-        return f"CASE WHEN {_trimmed(column, sql)} NOT IN ({_listed(marks)}) THEN {read} END" if marks else read
+        return f"CASE WHEN {_trimmed(column, sql)} NOT IN ({_listed(marks, sql)}) THEN {read} END" if marks else read
     if column.kind == DECIMAL:  # one with 38 places cannot even be compared with 1
         cell = sql.as_number(cell, column.kind)
     nothing = numbers_among(marked_words(column))
@@ -278,18 +278,19 @@ def _day(column: Column, sql: DuckDB) -> str:
     else:
         found = sql.day(text, described.form, day_pattern(described.form))
     marks = column.format.missing if has_own_marks(column.format) else ()
-    return f"CASE WHEN {text} NOT IN ({_listed(marks)}) THEN {found} END" if marks else found
+    return f"CASE WHEN {text} NOT IN ({_listed(marks, sql)}) THEN {found} END" if marks else found
 
 
 def _whole_moment(text: str, sql: DuckDB) -> str:
     """A day with its first moment, a moment or a time of day as it is; years have four digits."""
-    whole = f"CASE WHEN {sql.matches(text, DATE)} THEN {text} || ' 00:00:00' ELSE {text} END"
+    first = sql.joined(text, "' 00:00:00'")
+    whole = f"CASE WHEN {sql.matches(text, DATE)} THEN {first} ELSE {text} END"
     return f"CASE WHEN {sql.matches(f'({whole})', f'({DATE} )?{CLOCK}')} THEN {whole} END"
 
 
 def _moment(column: Column, sql: DuckDB) -> str:
     """A typed moment, day or time of day as text that compares as they do."""
-    return _whole_moment(sql.without_end(sql.as_text(column.identifier), "[+]00"), sql)
+    return _whole_moment(sql.without_end(sql.moment(column.identifier), "[+]00"), sql)
 
 
 def day_pattern(form: str, *, groups: bool = False) -> str:
@@ -307,24 +308,27 @@ def _checked_text(column: Column, use: str, read: str, sql: DuckDB) -> str:
         label = _without_zeros(read, sql)
     if column.is_text and marks:
         same = label if use == LABEL and has_own_marks(column.format) else read  # -9.0 is -9
-        tests.append(f"{same} IN ({_listed(dict.fromkeys(map(label_of, marks)) if same != read else marks)})")
+        tests.append(f"{same} IN ({_listed(dict.fromkeys(map(label_of, marks)) if same != read else marks, sql)})")
     if described is not None and described.values:
-        tests.append(f"{read} NOT IN ({_listed(map(str, described.values))})")
+        tests.append(f"{read} NOT IN ({_listed(map(str, described.values), sql)})")
     return f"CASE WHEN {' OR '.join(tests)} THEN NULL ELSE {label} END" if tests else label
 
 
 def _without_zeros(text: str, sql: DuckDB) -> str:
     """A whole number without its fraction of zeros, and all else as it is: ``label_of``."""
     ends = f"{sql.contains(text, '.0')} AND {sql.matches(text, WHOLE_LABEL)}"  # the quick look first
-    return f"CASE WHEN {ends} THEN split_part({text}, '.', 1) ELSE {text} END"
+    return f"CASE WHEN {ends} THEN {sql.before(text, '.')} ELSE {text} END"
 
 
 def _text(column: Column, sql: DuckDB) -> str:
-    return f"nullif({_trimmed(column, sql)}, '')" if column.is_text else sql.as_text(column.identifier)
+    if column.is_text:
+        return f"nullif({_trimmed(column, sql)}, '')"
+    write = {BOOLEAN: sql.truth_text, MOMENT: sql.moment}.get(column.kind, sql.as_text)
+    return write(column.identifier)
 
 
-def _listed(words: Iterable[str]) -> str:
-    return ", ".join(map(text_literal, words))
+def _listed(words: Iterable[str], sql: DuckDB) -> str:
+    return ", ".join(map(sql.literal, words))
 
 
 def _class(character: str) -> str:

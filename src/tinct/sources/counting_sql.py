@@ -29,7 +29,7 @@ from tinct.questions.predicates import (
 )
 from tinct.sources.cell_rules import can_be_checked, first_reading, label_of, second_reading
 from tinct.sources.columns import PERSON, compared_as
-from tinct.sources.sql_dialects import DUCKDB, DuckDB, text_literal
+from tinct.sources.sql_dialects import DUCKDB, DuckDB
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -39,7 +39,6 @@ if TYPE_CHECKING:
 # ruff: noqa: S608 # no part of a statement is text of the caller's: see _literal, columns.quoted, predicates.py
 
 
-_KEEP = {Keep.ANY: "bool_or", Keep.FIRST: "min"}
 _OPERATORS = {"==": "=", "!=": "<>", "<": "<", "<=": "<=", ">": ">", ">=": ">="}
 
 
@@ -135,11 +134,11 @@ class Statement:
         keys = ", ".join([*written, *(["class"] if is_category else [])])
         counted = ["count(*) AS many", *([] if is_category else [self._tally()])]
         texts = f"SELECT {keys}, {', '.join(counted)} FROM ({rows}) AS rows_ GROUP BY {keys}"
-        names = [*(["class"] if is_category else []), "many", *([] if is_category else ["valid", '"true"'])]
+        names = [*(["class"] if is_category else []), "many", *([] if is_category else ["valid", "hits"])]
         columns = [self._read[name, LABEL] for name in plan.by]
         label = joined([
             second_reading(column, LABEL, each, self._sql) for column, each in zip(columns, written, strict=True)
-        ])  # fmt: skip
+        ], self._sql)  # fmt: skip
         parts = f"SELECT {label} AS label, {', '.join(names)} FROM ({texts}) AS texts"
         if plan.groups is not None:
             listed = ", ".join(self._literal(each) for each in plan.groups)
@@ -151,9 +150,9 @@ class Statement:
 
     def _tally(self) -> str:
         if self.plan.unit is None:
-            return f'count(class) AS valid, {self._sql.count_if("class")} AS "true"'
+            return f"count(class) AS valid, {self._sql.count_if('class')} AS hits"
         valid, true = (self._sql.count_if(condition) for condition in ("class >= 0", "class = 0"))
-        return f'{valid} AS valid, {true} AS "true"'
+        return f"{valid} AS valid, {true} AS hits"
 
     def _cells(self, scan: str) -> str:
         items, sql = self._alias.items(), self._sql
@@ -174,7 +173,7 @@ class Statement:
             return [*parts, *classes, f"{inside} AS inside"]
         if not plan.by:
             return [*parts, f"{_if(inside, self._class(plan.what))} AS class", f"{inside} AS inside"]
-        label = joined([self._alias[name, LABEL] for name in plan.by])
+        label = joined([self._alias[name, LABEL] for name in plan.by], self._sql)
         if plan.groups is not None:
             inside = f"{inside} AND {label} IN ({', '.join(self._literal(each) for each in plan.groups)})"
         return [*parts, f"{self._class(plan.what)} AS class", f"{_if(inside, label)} AS label"]
@@ -199,14 +198,14 @@ class Statement:
 
     def _persons(self, rows: str) -> str:
         """One row for each person, by the rule of ``questions.persons``; the class of a row out of scope is NULL."""
-        place = f"{_KEEP[RULE.place]}(class)"
+        place = self._kept(RULE.place, "class")
         if not self.plan.by:
-            inside = f"{_KEEP[RULE.inside]}(inside)"
+            inside = self._kept(RULE.inside, "inside")
             named = f"({rows}) AS rows_ WHERE person IS NOT NULL"
             classes = f"{place} AS class"
             if isinstance(self.plan.what, Several):
                 each = (f"class{at}" for at in range(len(self.plan.what.parts)))
-                classes = ", ".join(f"{_KEEP[RULE.place]}({name}) AS {name}" for name in each)
+                classes = ", ".join(f"{self._kept(RULE.place, name)} AS {name}" for name in each)
             return f"SELECT {inside} AS inside, {classes} FROM {named} GROUP BY person"
         by_group = (
             f"SELECT person, label, coalesce({place}, -1) AS class "
@@ -217,13 +216,21 @@ class Statement:
             named = f"({by_group}) AS parts WHERE label IS NOT NULL"
             placed = f"SELECT label, class, row_number() OVER ({order}) AS place FROM {named}"
             return f"SELECT label, class FROM ({placed}) AS placed WHERE place <= {self.plan.per_person}"
-        keep, sql = {Keep.FIRST: self._sql.least}[RULE.label], self._sql
-        first = f"{keep('label')} AS label, {sql.at_least('class', 'label', is_text=True)} AS class"
+        first_label, sql = {Keep.FIRST: self._sql.least}[RULE.label], self._sql
+        if not sql.has_least_place:
+            first = self._place_of_label() if self.plan.listed else sql.in_order("label")
+            order = f"PARTITION BY person ORDER BY CASE WHEN label IS NULL THEN 1 ELSE 0 END, {first}"
+            placed = f"SELECT label, class, row_number() OVER ({order}) AS place FROM ({by_group}) AS parts"
+            return f"SELECT label, class FROM ({placed}) AS placed WHERE place = 1"
+        first = f"{first_label('label')} AS label, {sql.at_least('class', 'label', is_text=True)} AS class"
         if self.plan.listed:
             order = self._place_of_label()
             parts = [f"{sql.at_least(each, order, is_text=False)} AS {each}" for each in ("label", "class")]
             first = ", ".join(parts)
         return f"SELECT {first} FROM ({by_group}) AS parts GROUP BY person"
+
+    def _kept(self, how: Keep, value: str) -> str:
+        return self._sql.some(value) if how == Keep.ANY else f"min({value})"
 
     def _place_of_label(self) -> str:
         whens = " ".join(f"WHEN {self._literal(each)} THEN {at}" for at, each in enumerate(self.plan.groups or ()))
@@ -259,7 +266,7 @@ class Statement:
         """A literal in SQL."""
         if isinstance(value, bool):
             return "true" if value else "false"
-        return text_literal(value) if isinstance(value, str) else self._sql.number(value)
+        return self._sql.literal(value) if isinstance(value, str) else self._sql.number(value)
 
     def _joined(self, word: str, parts: Iterable[Predicate]) -> str:
         return f"({word.join(self._predicate(part) for part in parts)})"
@@ -270,14 +277,13 @@ def parts_of(plan: CountingPlan) -> tuple[Counted, ...]:
     return plan.what.parts if isinstance(plan.what, Several) else (plan.what,)
 
 
-def joined(names: list[str]) -> str:
+def joined(names: list[str], sql: DuckDB = DUCKDB) -> str:
     """The label that several values have together: ``cell_rules.joined_label``; nothing if one of them is missing."""
     if len(names) == 1:
         return names[0]
-    slash, comma = text_literal("\\"), text_literal(",")
-    inner = [f"replace({name}, {slash}, {slash} || {slash})" for name in names]
-    escaped = [f"replace({each}, {comma}, {slash} || {comma})" for each in inner]
-    return "(" + f" || {comma} || ".join(escaped) + ")"
+    slash, slashes, comma, marked = map(sql.literal, ("\\", "\\\\", ",", "\\,"))
+    escaped = [f"replace(replace({name}, {slash}, {slashes}), {comma}, {marked})" for name in names]
+    return sql.joined(escaped[0], *(part for each in escaped[1:] for part in (comma, each)))
 
 
 def as_label(value: Literal) -> Literal:

@@ -112,7 +112,7 @@ class _PostgresEngine:
         with self._session() as session:
             cursor = session.execute(self._text(statement))
             names, rows = [each.name for each in cursor.description], cursor.fetchall()
-        return {name: _masked([row[at] for row in rows]) for at, name in enumerate(names)}
+        return {name: masked_array([row[at] for row in rows]) for at, name in enumerate(names)}
 
     def batches(self, statement: Statement, size: int) -> Iterator[Any]:
         """The rows a statement returns as Arrow batches, fetched from the server a part at a time."""
@@ -164,7 +164,8 @@ def _reason(state: str | None) -> str:
     return known.get(state or "", "the server cannot count it to the end, or the connection was lost")
 
 
-def _masked(values: list[Any]) -> Any:
+def masked_array(values: list[Any]) -> Any:
+    """Labels or whole numbers, masked where there are none."""
     absent = [value is None for value in values]
     is_text = any(isinstance(value, str) for value in values)
     kind: Any = object if is_text or all(absent) else np.int64

@@ -356,7 +356,7 @@ def _masked(column: Any) -> Any:
 def _of_condition(_: CountingPlan, found: dict[str, Any]) -> tuple[tuple[str, ...], Table]:
     """The labels, and for each the numbers of missing, true and false."""
     inside = ~np.ma.getmaskarray(found["label"])
-    many, valid, true = (np.asarray(found[name], np.int64)[inside] for name in ("many", "valid", "true"))
+    many, valid, true = (np.asarray(found[name], np.int64)[inside] for name in ("many", "valid", "hits"))
     return tuple(np.ma.getdata(found["label"])[inside].tolist()), np.column_stack([many - valid, true, valid - true])
 
 

@@ -30,6 +30,28 @@ class DuckDB:
     """DuckDB's phrases."""
 
     text, double, whole, truth = "VARCHAR", "DOUBLE", "BIGINT", "BOOLEAN"
+    has_least_place = True  # whether it can say what stands where something is least
+
+    def literal(self, text: str) -> str:
+        """A text in SQL."""
+        return text_literal(text)
+
+    def name(self, written: str) -> str:
+        """A name in SQL."""
+        doubled = written.replace('"', '""')
+        return f'"{doubled}"'
+
+    def joined(self, *parts: str) -> str:
+        """Texts one behind the other; nothing if one is missing."""
+        return f"({' || '.join(parts)})"
+
+    def length(self, text: str) -> str:
+        """How many characters a text has."""
+        return f"length({text})"
+
+    def before(self, text: str, mark: str) -> str:
+        """What a text has before the first mark."""
+        return f"split_part({text}, {self.literal(mark)}, 1)"
 
     def as_text(self, cell: str) -> str:
         """A cell of any type as text."""
@@ -55,6 +77,26 @@ class DuckDB:
         """A text without what fits a pattern at its end."""
         return f"regexp_replace({text}, {text_literal(f'({pattern})$')}, '')"
 
+    def as_whole(self, text: str) -> str:
+        """A text of a few digits as a whole number."""
+        return f"TRY_CAST({text} AS {self.whole})"
+
+    def number_text(self, number: str) -> str:
+        """A number that is not whole as text."""
+        return self.as_text(number)
+
+    def truth_of(self, cell: str) -> str:
+        """A typed truth value."""
+        return cell
+
+    def truth_text(self, cell: str) -> str:
+        """A typed truth value as text."""
+        return self.as_text(cell)
+
+    def moment(self, cell: str) -> str:
+        """A typed day, moment or time of day as text: year, month, day, hour, minute, second."""
+        return self.as_text(cell)
+
     def as_number(self, cell: str, kind: str) -> str:  # noqa: ARG002 # others care for it
         """A typed cell as a number."""
         return f"CAST({cell} AS {self.double})"
@@ -79,6 +121,10 @@ class DuckDB:
     def count_if(self, condition: str) -> str:
         """How many rows fulfil a condition."""
         return f"coalesce(count_if({condition}), 0)"  # it is NULL where the condition is unknown throughout
+
+    def some(self, condition: str) -> str:
+        """Whether a condition is true in some row."""
+        return f"bool_or({condition})"
 
     def least(self, text: str) -> str:
         """The first of some texts, in the order of their code points."""
@@ -114,6 +160,9 @@ class PostgreSQL(DuckDB):
     def matches(self, text: str, pattern: str) -> str:
         return f"({text} ~ {text_literal(f'^({pattern})$')})"
 
+    def as_whole(self, text: str) -> str:
+        return f"({text})::int"  # of at most four digits
+
     def as_number(self, cell: str, kind: str) -> str:
         return self._from_numeric(cell) if kind == "decimal" else f"({cell})::double precision"
 
@@ -140,22 +189,9 @@ class PostgreSQL(DuckDB):
         )
         parts = f"regexp_match({text}, {text_literal(f'^{grouped}$')})"
         order = re.findall("%.", form)
-        part = {each: f"(x.p)[{at}]::int" for at, each in enumerate(order, 1)}
-        year, month, day = (part[each] for each in ("%Y", "%m", "%d"))
-        hour, minute, second = (part.get(each, "0") for each in ("%H", "%M", "%S"))
-        leap = f"({year} % 4 = 0 AND {year} % 100 <> 0) OR {year} % 400 = 0"
-        february = f"CASE WHEN {leap} THEN 29 ELSE 28 END"
-        last = f"CASE WHEN {month} = 2 THEN {february} WHEN {month} IN (4, 6, 9, 11) THEN 30 ELSE 31 END"
-        good = (
-            f"{year} >= 1 AND {month} BETWEEN 1 AND 12 AND {day} BETWEEN 1 AND {last} "
-            f"AND {hour} < 24 AND {minute} < 60 AND {second} < 60"
-        )
-        padded = [
-            f"lpad(({each})::text, {2 + 2 * (each == year)}, '0')" for each in (year, month, day, hour, minute, second)
-        ]
-        days, clock = " || '-' || ".join(padded[:3]), " || ':' || ".join(padded[3:])
-        whole = f"({days} || ' ' || {clock}) COLLATE \"C\""
-        return f"(SELECT CASE WHEN x.p IS NOT NULL AND {good} THEN {whole} END FROM (SELECT {parts} AS p) AS x)"
+        good, whole = date_text(self, {each: f"(x.p)[{at}]" for at, each in enumerate(order, 1)})
+        found = f'CASE WHEN x.p IS NOT NULL AND {good} THEN {whole} COLLATE "C" END'
+        return f"(SELECT {found} FROM (SELECT {parts} AS p) AS x)"
 
     def count_if(self, condition: str) -> str:
         return f"count(*) FILTER (WHERE {condition})"
@@ -169,6 +205,26 @@ class PostgreSQL(DuckDB):
 
     def in_order(self, text: str) -> str:
         return f'{text} COLLATE "C"'
+
+
+def date_text(sql: DuckDB, digits: dict[str, str]) -> tuple[str, str]:
+    """Whether digits are a day and time that there was or will be, and the text of it."""
+    year, month, day, *_ = number = [
+        sql.as_whole(digits[each]) if each in digits else "0" for each in ("%Y", "%m", "%d", "%H", "%M", "%S")
+    ]
+    leap = f"(mod({year}, 4) = 0 AND mod({year}, 100) <> 0) OR mod({year}, 400) = 0"
+    february = f"CASE WHEN {leap} THEN 29 ELSE 28 END"
+    last = f"CASE WHEN {month} = 2 THEN {february} WHEN {month} IN (4, 6, 9, 11) THEN 30 ELSE 31 END"
+    good = (
+        f"{year} >= 1 AND {month} BETWEEN 1 AND 12 AND {day} BETWEEN 1 AND {last} "
+        f"AND {number[3]} < 24 AND {number[4]} < 60 AND {number[5]} < 60"
+    )
+    padded = [
+        f"lpad({digits[each]}, {size}, '0')" if each in digits else "'00'"
+        for each, size in (("%Y", 4), ("%m", 2), ("%d", 2), ("%H", 2), ("%M", 2), ("%S", 2))
+    ]
+    marks = ("'-'", "'-'", "' '", "':'", "':'")
+    return good, sql.joined(padded[0], *(part for pair in zip(marks, padded[1:], strict=True) for part in pair))
 
 
 DUCKDB = DuckDB()

@@ -27,7 +27,16 @@ from tinct import (
     rainbow,
     verify,
 )
-from tinct._kernels import best_cells, breadth_first, checks, fair_search, grid_paths, prefixes, propagation
+from tinct._kernels import (
+    best_cells,
+    breadth_first,
+    checks,
+    fair_search,
+    grid_paths,
+    hash_support,
+    prefixes,
+    propagation,
+)
 from tinct._kernels.compiling import kernel
 from tinct.graphs import EdgeClasses
 
@@ -144,7 +153,7 @@ def test_every_kernel_is_tested_here():
     """Whoever adds a kernel adds its twin to this file."""
     found = {
         name
-        for module in (best_cells, checks, fair_search, grid_paths, propagation, breadth_first, prefixes)
+        for module in (best_cells, checks, fair_search, grid_paths, hash_support, propagation, breadth_first, prefixes)
         for name, one in vars(module).items()
         if isinstance(one, kernel)
     }
@@ -164,6 +173,7 @@ def test_every_kernel_is_tested_here():
         "fair_by_rounds",
         "fair_by_heap",
         "fair_units",
+        "count_hashes",  # its twin is in test_local_plans.py
         "best_split",  # its twin is in test_local.py, beside the linear program
     }
     assert found == {"by_rounds", "by_heap", *others}

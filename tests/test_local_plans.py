@@ -13,10 +13,13 @@ import pytest
 from scipy.stats import binom, multinomial
 
 from tinct import ParameterError, local
+from tinct._kernels.hash_support import count_hashes
 from tinct.cli import main
 from tinct.local import hypothesis_testing
-from tinct.local._estimate import estimate_from
+from tinct.local._estimate import estimate_from, maximum_likelihood
 from tinct.local.frequency_errors import statements
+from tinct.local.mechanisms import local_hashing, subset_selection
+from tinct.local.mechanisms.written_out_table import TableChannel
 
 P0, P1 = [0.4, 0.3, 0.2, 0.1], [0.1, 0.2, 0.3, 0.4]
 SHARES = [0.5, 0.25, 0.1, 0.1, 0.05]
@@ -248,6 +251,61 @@ def test_outputs_that_settle_everything_are_counted():
     assert value == pytest.approx(0.9**3 * binom.sf(1, 3, mechanism.matrix[0, 2] / 0.9))
     with pytest.raises(ParameterError, match="neither is true"):
         mechanism.test([0, 1], [1, 0], [0, 1])
+
+
+# many symbols
+
+
+@pytest.mark.parametrize("k", [2, 3, 7, 8, 20])
+def test_the_fast_transform_counts_rows(k):
+    """Support by the Hadamard matrix written out."""
+    randomiser = local.hadamard_response(k, 1).randomiser
+    reports = np.random.default_rng(k).integers(0, randomiser.order, 500)
+    signs = np.array([[(row & place).bit_count() % 2 == 0 for place in reports.tolist()] for row in range(1, k + 1)])
+    assert randomiser.support(reports).tolist() == signs.sum(axis=1).tolist()
+
+
+@pytest.mark.parametrize(("k", "buckets"), [(2, 2), (7, 7), (50, 3), (97, 20), (1000, 8)])
+def test_hashes_are_counted_without_hashing(k, buckets, monkeypatch):
+    """Symbol by symbol, by the kernel compiled and plain: the same counts."""
+    randomiser = local.local_hashing(k, 1, buckets=buckets).randomiser
+    reports = randomiser.draw(np.random.default_rng(k).integers(0, k, 300), uniform(k))
+    slow = randomiser.support(reports).tolist()
+    a, b, answer = (np.ascontiguousarray(part) for part in reports.T)
+    plain = np.zeros(k, np.int64)
+    count_hashes.plain(a, b, answer, randomiser.prime, buckets, plain)
+    assert plain.tolist() == slow
+    monkeypatch.setattr(local_hashing, "_LARGE", 0)
+    assert randomiser.support(reports).tolist() == slow
+
+
+@pytest.mark.parametrize("size", [1, 5, 30, 39])
+def test_large_subsets_are_those_of_small_ones(size, monkeypatch):
+    """With marks or by looking one by one, the same bytes give the same subsets."""
+    randomiser = local.subset_selection(40, 1, size=size).randomiser
+    codes = np.arange(200) % 40
+    one = randomiser.draw(codes, uniform(1))
+    monkeypatch.setattr(subset_selection, "_FEW", 0)
+    assert randomiser.draw(codes, uniform(1)).tolist() == one.tolist()
+    monkeypatch.setattr(subset_selection, "_MARKS", 40 * 7)  # seven people at a time: other bytes, subsets all the same
+    parts = randomiser.draw(codes, uniform(2))
+    assert parts.shape == one.shape
+    assert all(len(set(row)) == size for row in parts.tolist())
+
+
+def test_likeliest_shares_of_randomized_response_are_those_of_iterations():
+    """The closed form has at least the likelihood of ten thousand steps of expectation and maximisation."""
+    rng = np.random.default_rng(6)
+    for k, people in ((2, 10), (5, 30), (30, 200)):
+        response = local.randomized_response(k, 1)
+        table = local.LocalMechanism.of(TableChannel(k, np.array(response.matrix)), 1, name="table").randomiser
+        seen = rng.multinomial(people, rng.dirichlet(np.ones(k)))
+        best = maximum_likelihood(response.randomiser, seen)
+        slow = maximum_likelihood(table, seen)
+        assert best.sum() == pytest.approx(1)
+        assert (best >= 0).all()
+        likelihood = [float(seen @ np.log(shares @ response.matrix)) for shares in (best, slow)]
+        assert likelihood[0] >= likelihood[1] - 1e-9
 
 
 # bad input

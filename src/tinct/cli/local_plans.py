@@ -24,7 +24,7 @@ from tinct.cli.shared_options import (
 from tinct.errors import ParameterError
 
 if TYPE_CHECKING:
-    from tinct.local import Recommendation
+    from tinct.local import Channel, Recommendation
 
 RECOMMEND_EXAMPLES = examples(
     "tinct local recommend --symbols 40 --epsilon 1 --people 50000",
@@ -125,7 +125,7 @@ def _document(found: Recommendation) -> dict[str, Any]:
     }
 
 
-def _shape(channel: Any) -> list[str]:
+def _shape(channel: Channel) -> list[str]:
     """What was chosen along with the mechanism."""
     return [name for name in ("members", "buckets") if hasattr(channel, name)]
 

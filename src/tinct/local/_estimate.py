@@ -133,9 +133,10 @@ def _by_support(
     frequencies = (shares - other) / (own - other)
     deviations = np.sqrt(np.maximum(shares * (1 - shares), 0) / people) / (own - other)
     tail = (1 - confidence) / 2 / statements(randomiser)
-    low = np.where(seen > 0, betaincinv(np.maximum(seen, 1), people - seen + 1, tail), 0.0)
-    high = np.where(seen < people, betaincinv(seen + 1, np.maximum(people - seen, 1), 1 - tail), 1.0)
-    ends = [np.clip((end - other) / (own - other), 0.0, 1.0) for end in (low, high)]
+    each, place = np.unique(seen, return_inverse=True)  # many symbols, few different counts
+    low = np.where(each > 0, betaincinv(np.maximum(each, 1), people - each + 1, tail), 0.0)
+    high = np.where(each < people, betaincinv(each + 1, np.maximum(people - each, 1), 1 - tail), 1.0)
+    ends = [np.clip((end - other) / (own - other), 0.0, 1.0)[place] for end in (low, high)]
     return frequencies, deviations, ends[0], ends[1]
 
 
@@ -155,7 +156,19 @@ def _by_inverse(
 
 
 def maximum_likelihood(randomiser: PlainRandomiser, seen: Integers) -> Floats:
-    """The frequencies under which these outputs are likeliest, by expectation and maximisation."""
+    """The frequencies under which these outputs are likeliest, by expectation and maximisation.
+
+    If every symbol has an output of its own (randomized response), they are c·seen − b where that is positive, with b
+    the ratio of the other units to the own ones' surplus, and c such that they sum to 1.
+    """
+    if randomiser.chances is not None:
+        own, other = (float(chance) for chance in randomiser.chances)
+        falling = np.sort(seen)[::-1]
+        counts = np.arange(1, len(seen) + 1)
+        least = other / (own - other)
+        scale = (1.0 + least * counts) / np.maximum(np.cumsum(falling), 1)
+        kept = np.flatnonzero(scale * falling > least)[-1]
+        return np.asarray(np.maximum(scale[kept] * seen - least, 0.0))
     guess = np.full(randomiser.size, 1.0 / randomiser.size)
     shares = seen / seen.sum()
     for _ in range(_ROUNDS):

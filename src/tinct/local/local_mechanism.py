@@ -290,7 +290,7 @@ class LocalMechanism:
         require_estimable(self)
         return half_width(self.randomiser, people, self._guessed(shares), confidence, joint)
 
-    def _about_hypotheses(self, p0: Any, level: float | None, shares: Any) -> bool:
+    def _about_hypotheses(self, p0: DistributionLike | None, level: float | None, shares: ArrayLike | None) -> bool:
         """Whether a plan is about a test; a level has no meaning for frequencies, nor shares for a test."""
         tests = p0 is not None or (self.hypotheses is not None and shares is None)
         if shares is not None and (tests or level is not None):

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
+from tinct._kernels.hash_support import count_hashes
 from tinct.errors import ParameterError
 from tinct.exact import sampler
 from tinct.local.local_mechanism import LocalMechanism
@@ -26,6 +27,9 @@ if TYPE_CHECKING:
     from tinct.exact.sampler import Read
     from tinct.local.mechanisms.base import Codes, Fields
     from tinct.local.parameters import BudgetLike, Floats, Integers, SymbolsLike
+
+
+_LARGE = 20_000_000  # reports times symbols; below this, NumPy is quicker than importing numba
 
 
 def local_hashing(
@@ -134,7 +138,11 @@ class HashRandomiser(Randomiser):
 
     def support_of_rows(self, rows: Integers) -> Integers:
         """How many answers are the hash of each symbol."""
-        a, b, answer = rows.T
+        a, b, answer = np.ascontiguousarray(rows.T)
+        if len(rows) * self.size > _LARGE:
+            support = np.zeros(self.size, np.int64)
+            count_hashes.compiled(a, b, answer, self.prime, self.buckets, support)
+            return support
         return np.array([(self._hash(a, b, symbol) == answer).sum() for symbol in range(self.size)], np.int64)
 
     def _hash(self, a: Any, b: Any, symbol: Any) -> Any:

@@ -29,6 +29,8 @@ if TYPE_CHECKING:
     from tinct.local.mechanisms.base import Codes, Fields
     from tinct.local.parameters import BudgetLike, Floats, Integers, SymbolsLike
 
+_MARKS = 1 << 26  # people times symbols that are marked at a time
+_FEW = 64  # members among which is looked one by one; beyond, a mark for each symbol says whether it is taken
 _FREQUENCIES = "the least total variance of frequencies among subset sizes"
 _NOTES = {  # by whether the size is the best for information, and for frequencies
     (True, True): f"mutual information under a uniform prior, at every ε; {_FREQUENCIES}",
@@ -150,13 +152,21 @@ class SubsetRandomiser(Randomiser):
 
     def draw_batch(self, codes: Codes, read: Read) -> NDArray[Any]:
         """The members, sorted: the own symbol or not, then uniform others among the rest (Floyd's algorithm)."""
+        marks = self.members > _FEW
+        most = max(1, _MARKS // self.size)
+        if marks and len(codes) > most:
+            parts = [self.draw_batch(codes[at : at + most], read) for at in range(0, len(codes), most)]
+            return np.concatenate(parts)
         holds = sampler.below_many(self.total, len(codes), read) < np.uint64(self.inside)
         # places among the k − 1 other symbols; where the own one is in, the last place is given to it instead
         places = np.empty((len(codes), self.members), np.int64)
+        everyone, marked = np.arange(len(codes)), np.zeros((len(codes), self.size if marks else 0), bool)
         for at, top in enumerate(range(self.size - 1 - self.members, self.size - 1)):
             drawn = sampler.below_many(top + 1, len(codes), read).astype(np.int64)
-            taken = (places[:, :at] == drawn[:, None]).any(axis=1)
+            taken = marked[everyone, drawn] if marks else (places[:, :at] == drawn[:, None]).any(axis=1)
             places[:, at] = np.where(taken, top, drawn)
+            if marks:
+                marked[everyone, places[:, at]] = True
         keep = self._without_one(places, read)
         others = np.where(holds[:, None], keep, places)
         others = others + (others >= codes[:, None])

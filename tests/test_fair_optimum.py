@@ -565,6 +565,8 @@ def test_a_lean_below_what_everybody_can_have_is_refused():
     with pytest.raises(ParameterError, match=r"lean must be at least 0\.3, which leaves the other answer certain"):
         balanced(line, Privacy(1, 0.3), lean=0.29)
     assert balanced(line, Privacy(1, 0.3), lean=0.3).truth()[1:3].tolist() == [0.3, 1.0]
+    same = dict.fromkeys(line.edges, Privacy(1, 0.3))
+    assert balanced(line, same, lean=0.3, at=3).tolist() == balanced(line, same, lean=0.3).row(3).tolist() == [0.0, 1.0]
 
 
 def test_one_row_of_an_implicit_graph_needs_what_it_cannot_look_up():

@@ -191,6 +191,9 @@ def _row(
         raise ParameterError("an implicit graph can be evaluated only one vertex at a time: give at=vertex")
     if not isinstance(graph, ImplicitGraph):
         require_two_colors(graph)
+        if lean is not None and not isinstance(privacy, SuitablePair):
+            budget = Budget(graph, privacy)
+            privacy = budget.pairs[0] if budget.layout == UNIFORM else privacy  # a lean may then leave it certain
     if isinstance(privacy, SuitablePair):
         row = one_truth_each(graph, privacy, *_rows([privacy], lean), at)
         assert isinstance(row, np.ndarray)  # noqa: S101 # with ``at`` it is one row

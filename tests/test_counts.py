@@ -291,6 +291,11 @@ def test_noise_that_is_not_private_cannot_be_certified():
         NoiseCertificate("", "replace", 2, two, Fraction(1, 1000), wide)
     with pytest.raises(NotPrivate):
         NoiseCertificate("", "replace", 1, one, Fraction(0), GeometricNoise(Fraction(1, 3)))
+    NoiseCertificate("", "replace", 1, one, Fraction(0), GeometricNoise(Fraction(2, 5)))
+    with pytest.raises(NotPrivate):
+        NoiseCertificate("", "replace", 2, one, Fraction(0), GeometricNoise(Fraction(2, 5)))
+    with pytest.raises(NotPrivate):  # its R is small enough, and its weights do not keep to it
+        NoiseCertificate("", "replace", 1, one, Fraction(1, 8), TableNoise(-1, (1, 6, 1), Fraction(2)))
 
 
 # the questions

@@ -16,7 +16,9 @@ from evidence.audits.channels import distributions
 from evidence.audits.statistics import FALSE_ALARM, Fit, fit
 from tinct import Privacy, exact, graphs, local, rainbow
 from tinct.asking.designs import design
-from tinct.questions import Counts, majority, mode
+from tinct.exact import sampler
+from tinct.questions import Counts, count, majority, mode
+from tinct.questions.noise import count_noise
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -132,6 +134,32 @@ def _questions(draws: int) -> Fit:
     return fit(counts, chances)
 
 
+def _counts(delta: str, draws: int, *, bulk: bool) -> Fit:
+    """Noisy counts, drawn as a release draws them, against the weights of their noise; far tails are pooled."""
+    privacy = Privacy("0.5", delta)
+    made: Any = design(count("c"), privacy, "add-remove", None)
+    noise, true = made.noise, 3
+    if bulk:
+        answers = true + noise.draw_many(draws, sampler.below_many, sampler.below)
+    else:
+        answers = np.array([made.draw(Counts(5, (true, 2))) for _ in range(draws)])
+    reach = 60 if noise.ends is None else noise.reach
+    numbers = range(true - reach, true + reach + 1)
+    beyond = np.array([1.0, *(noise.at_least(number - true) for number in numbers[1:]), 0.0])
+    seen = np.bincount(np.clip(answers, numbers[0], numbers[-1]) - numbers[0], minlength=len(numbers))
+    impossible = 0 if noise.ends is None else int((np.abs(answers - true) > reach).sum())
+    found = fit([seen], [beyond[:-1] - beyond[1:]])
+    return Fit(found.draws, found.p_values, found.impossible + impossible)
+
+
+def _found_groups(draws: int) -> Fit:
+    """How often groups of several sizes are shown, and with which number, against the weights."""
+    noise: Any = count_noise(Privacy(1, "0.01"), selecting=True)
+    first, weights = noise.first, np.array([weight / noise.total for weight in noise.weights])
+    seen = noise.draw_many(draws, sampler.below_many, sampler.below) - first
+    return fit([np.bincount(seen, minlength=len(weights))], [weights])
+
+
 def _three_answers() -> Certified:
     graph = graphs.rankings(3, "abc")
     order = len(graph.outputs)
@@ -163,6 +191,11 @@ PATHS: dict[str, Callable[[int], Fit]] = {
     "mode, n public, one at a time": lambda n: _modes("replace", 6, n),
     "mode, n public, by linear program": lambda n: _modes("replace", 6, n, "0.5"),
     "mode, n secret, coin by coin": lambda n: _modes("add-remove", None, n),
+    "count with δ, in bulk": lambda n: _counts("1e-3", n, bulk=True),
+    "count, geometric, in bulk": lambda n: _counts("0", n, bulk=True),
+    "count with δ, one at a time": lambda n: _counts("1e-3", n, bulk=False),
+    "count, geometric, coin by coin": lambda n: _counts("0", n, bulk=False),
+    "count of groups that are found, in bulk": _found_groups,
     "privatize, randomized response": lambda n: privatized(local.randomized_response(5, "ln 3"), n),
     "privatize, optimal cells": lambda n: privatized(local.optimal(_P0, _P1, 1), n),
     "privatize, subset selection": lambda n: privatized(local.subset_selection(6, 1, size=2), n),

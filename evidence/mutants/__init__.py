@@ -32,11 +32,22 @@ class Mutant:
 
 def catalogue() -> tuple[Mutant, ...]:
     """All mutants, in a fixed order."""
-    from evidence.mutants import asking, charging, designing, drawing, local, neighbours, proving, questions, searching
+    from evidence.mutants import (
+        asking,
+        charging,
+        designing,
+        drawing,
+        local,
+        neighbours,
+        numbers,
+        proving,
+        questions,
+        searching,
+    )  # fmt: skip
 
     return (
         *proving.MUTANTS, *designing.MUTANTS, *drawing.MUTANTS, *charging.MUTANTS, *local.MUTANTS,
-        *questions.MUTANTS, *asking.MUTANTS, *searching.MUTANTS, *neighbours.MUTANTS,
+        *questions.MUTANTS, *asking.MUTANTS, *searching.MUTANTS, *neighbours.MUTANTS, *numbers.MUTANTS,
     )  # fmt: skip
 
 

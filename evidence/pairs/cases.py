@@ -13,7 +13,8 @@ from evidence.pairs import storage, values
 from evidence.pairs.values import ANYTHING, BUDGETS, LABELS, NAMES, NUMBERS, TEXTS, WORDS
 from tinct.questions.predicates import name_text
 
-QUESTIONS = ("majority", "threshold", "share", "median", "quantile", "exists", "mode")
+NUMBERS_WORDS = ("count", "margin", "histogram", "top")
+QUESTIONS = ("majority", "threshold", "share", "median", "quantile", "exists", "mode", *NUMBERS_WORDS)
 TEXT_SOURCES = ("csv", "tsv", "jsonl")
 FILES = (*TEXT_SOURCES, "parquet")
 SOURCES = (*FILES, "pandas", "polars", "arrow", "duckdb")
@@ -146,11 +147,10 @@ class _Maker:
         question = self._question()
         relation = dice.choice((ADD_REMOVE, REPLACE))
         options: dict[str, Any] = {"neighbors": relation}
-        if relation == REPLACE and dice.random() < 0.3:
+        if relation == REPLACE and (self.word == "margin" or dice.random() < 0.3):
             options["neighbors"] = ADD_REMOVE
-        personal = (
-            options["neighbors"] == REPLACE and self.word not in ("exists", "mode") and dice.random() < 0.4
-        )  # fmt: skip
+        alike = self.word in ("exists", "mode", *NUMBERS_WORDS)  # one ε for everybody
+        personal = options["neighbors"] == REPLACE and not alike and dice.random() < 0.4
         self._privacy(options, personal)
         if options["neighbors"] == ADD_REMOVE and dice.random() < 0.5:
             self._groups(options)
@@ -173,22 +173,22 @@ class _Maker:
 
     def _question(self) -> str:
         dice = self.dice
-        if self.word == "majority":
-            return f"majority({name_text(self._add('v', WORDS))})"
+        if self.word in ("majority", "margin"):
+            return f"{self.word}({name_text(self._add('v', WORDS))})"
         if self.word in ("median", "quantile"):
             column = name_text(self._add("v", NUMBERS))
             share = dice.choice(("0.5", "0.9", "1/3", "1"))
             return f"{self.word}({column}, {share + ', ' if self.word == 'quantile' else ''}above={dice.choice('34')})"
         use = dice.choice((WORDS, NUMBERS, TEXTS))
         column = self._add("v", use)
-        if self.word == "mode":
+        if self.word in ("mode", "histogram", "top"):
             return self._mode(column)
         predicate = self._predicate(column)
         if dice.random() < 0.2:
             other = self._predicate(self._add("w", dice.choice((WORDS, NUMBERS, TEXTS))))
             predicate = f"({predicate}) {dice.choice(('and', 'or'))} ({other})"
-        if self.word == "exists":
-            return f"exists({predicate})"
+        if self.word in ("exists", "count"):
+            return f"{self.word}({predicate})"
         least = dice.choice("1234") if self.word == "threshold" else dice.choice(("0.5", "1/3", "0.9", "1"))
         return f"{self.word}({predicate}, at_least={least})"
 
@@ -214,7 +214,8 @@ class _Maker:
         else:
             entries = [f"'{each}'" for each in self._texts(spec)[: self.dice.choice((2, 3))]]
         rest = f", rest={self.dice.choice(entries)}" if self.dice.random() < 0.4 else ""
-        return f"mode({name_text(column)}, categories=[{', '.join(entries)}]{rest})"
+        first = f", k={self.dice.randint(1, len(entries))}" if self.word == "top" else ""
+        return f"{self.word}({name_text(column)}, categories=[{', '.join(entries)}]{first}{rest})"
 
     def _texts(self, spec: Column) -> tuple[str, ...]:
         if spec.kind.startswith("date"):
@@ -237,13 +238,13 @@ class _Maker:
             delta = "0.01"
         if self.word != "mode" and delta != "0":
             options["delta"] = delta
-        if self.word not in ("mode", "exists") and dice.random() < 0.15:
+        if self.word not in ("mode", "exists", *NUMBERS_WORDS) and dice.random() < 0.15:
             options["lean"] = dice.choice(("0.6", "0.8"))
 
     def _groups(self, options: dict[str, Any]) -> None:
         dice = self.dice
         options["by"] = self._add("g", LABELS)
-        if self.word == "exists" or dice.random() < 0.5:
+        if self.word in ("exists", "histogram", "top") or dice.random() < 0.5:
             spec = self._column(options["by"])
             known = [*values.WARDS, "Z"]
             if spec.kind == "bool":
@@ -257,7 +258,7 @@ class _Maker:
         options["delta"] = dice.choice(("0.01", "1/10", "0.3"))
         if dice.random() < 0.3:
             options["most_groups"] = dice.choice((1, 2, 5))
-        if dice.random() < 0.3:
+        if self.word != "count" and dice.random() < 0.3:
             options["select"] = dice.choice(("1/4", "0.7"))
 
     # who is there

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 LEDGER = "budget.db"
 _REQUEST = "the-request"
 _ANSWERS = "tinct_answers"
+_OF_THE_ANSWER = ("interval", "population_share")  # which follow from it alone
 _OWNED = ("unit", "neighbors", "people", "epsilon_column", "budgets")
 ROOT = Path(__file__).parents[2]
 
@@ -56,10 +57,11 @@ def look(case: Case, side: int, watch: Watch, folder: Path, view: str | None = N
 
 def masked(seen: Seen) -> Seen:
     """The same without the answer: of what the ledger stores as one, only the length."""
-    found = {name: value for name, value in seen.items() if name not in ("value", "shown")}
+    found = {name: value for name, value in seen.items() if name not in ("value", "ranges", "shown")}
     if isinstance(found.get("printed"), str):
         try:
-            found["printed"] = {**json.loads(found["printed"]), "answer": None}
+            printed = {**json.loads(found["printed"]), "answer": None}
+            found["printed"] = {name: value for name, value in printed.items() if name not in _OF_THE_ANSWER}
         except ValueError:
             del found["printed"]  # a table is as wide as its answers
     if "ledger" in found:
@@ -253,6 +255,7 @@ def _shown(answer: Any) -> Seen:
     parts = answer.to_dict()
     return {
         "value": parts.pop("answer"),
+        "ranges": {name: parts.pop(name, None) for name in _OF_THE_ANSWER},
         "answer": parts,
         "plan": answer.plan.to_dict(),
         "shown": [repr(answer), str(answer), answer._repr_html_()],

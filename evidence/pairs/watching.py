@@ -11,6 +11,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cache
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 from unittest.mock import patch
 from zlib import crc32
@@ -21,17 +22,22 @@ import typer.main
 from tinct import exact, notebook
 from tinct.asking import designs, personal_budgets
 from tinct.asking.groups import Groups
+from tinct.asking.number_designs import NumberDesign
 from tinct.exact import sampler
 from tinct.ledger import stored_rows
 from tinct.questions.modes import ModeTable, PermuteAndFlip, mode_mechanism
+from tinct.questions.noise import TableNoise
 from tinct.sources import duckdb_engine
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
+    from tinct.questions.noise import Noise
+
 Chances = tuple[Fraction, ...]
 _NOBODY: tuple[None] = (None,)
+WINDOW = -5, 16  # noisy numbers are cut to it, which whoever sees them could do as well
 _TIME = "2026-01-01T00:00:00.000000+00:00"
 
 
@@ -90,6 +96,26 @@ class Watch:
         self._turns += 1
         return self.drawn(label, chances)
 
+    def numbers(self, design: NumberDesign, numbers: list[int]) -> list[int]:
+        """In place of adding noise: each number on its own, seen through a window that is the same for all data."""
+        cells = len(numbers) // len(self._labels)
+        found = []
+        for at, number in enumerate(numbers):
+            label = self._labels[at // cells]
+            chances = _in_window(design.noise, number)
+            if design.selecting:  # whoever is below 0 is not shown
+                shown = sum(chances[-WINDOW[0] :], Fraction(0))
+                self.selected[str(label)] = (shown, 1 - shown)
+                if label in self.hidden or not shown:
+                    found.append(-1)
+                    continue
+                chances = tuple(chance / shown for chance in chances[-WINDOW[0] :])
+                found.append(self.drawn(label, chances))
+            else:
+                name = label if cells == 1 else f"{label}, {at % cells}"
+                found.append(WINDOW[0] + self.drawn(name, chances))
+        return found
+
     def selecting(self, original: Callable[..., Any]) -> Callable[..., Any]:
         """``Groups.selected``, with an ear for which groups are being drawn for."""
 
@@ -123,6 +149,7 @@ def watched(watch: Watch) -> Iterator[Watch]:
         (sampler, "token", lambda: f"{next(tokens):032x}"),
         (ModeTable, "draw", lambda table, counts, _: watch.mode(_weighed(table, counts))),
         (PermuteAndFlip, "draw", lambda rule, counts, _: watch.mode(rule.probabilities(counts))),
+        (NumberDesign, "noisy", lambda design, numbers: watch.numbers(design, numbers.tolist())),
         (Groups, "selected", watch.selecting(Groups.selected)),
         (stored_rows, "now", lambda: _TIME),
         (notebook, "_picture", lambda *_: ""),  # of the plan, which is compared as it is, and slow to draw
@@ -131,6 +158,24 @@ def watched(watch: Watch) -> Iterator[Watch]:
         for place, name, other in replaced:
             stack.enter_context(patch.object(place, name, other))
         yield watch
+
+
+def _in_window(noise: Noise, number: int) -> Chances:
+    """The distribution of a number with noise, all that is beyond the window at its ends."""
+    beyond = [
+        Fraction(1),
+        *(_at_least(noise, edge - number) for edge in range(WINDOW[0] + 1, WINDOW[1] + 1)),
+        Fraction(0),
+    ]
+    return tuple(here - after for here, after in pairwise(beyond))
+
+
+def _at_least(noise: Noise, number: int) -> Fraction:
+    """Pr[Z ≥ number], exactly."""
+    if isinstance(noise, TableNoise):
+        return Fraction(sum(noise.weights[max(0, number - noise.first) :]), noise.total)
+    tail = noise.rate ** (number if number > 0 else 1 - number) / (1 + noise.rate)
+    return tail if number > 0 else 1 - tail
 
 
 def _weighed(table: ModeTable, counts: Any) -> Chances:

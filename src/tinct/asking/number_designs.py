@@ -6,6 +6,8 @@ import math
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from tinct.asking.accuracy import Accuracy, percent
 from tinct.errors import ParameterError
 from tinct.exact import sampler
@@ -16,6 +18,8 @@ from tinct.remarks import Remark
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    from numpy.typing import NDArray
 
     from tinct.numbers.amounts import NumberLike
     from tinct.privacy import Privacy
@@ -164,26 +168,24 @@ class NumberDesign:
 
     def draw(self, counts: Counts) -> Number:
         """Draw the answer for these counts."""
-        numbers = self.question.numbers(counts, self.n)
-        if len(numbers) == 1:
-            return self.question.answer([_kept(numbers[0] + self.noise.draw(sampler.below))])
-        noise = self.noise.draw_many(len(numbers), sampler.below_many, sampler.below).tolist()
-        return self.question.answer([_kept(one + other) for one, other in zip(numbers, noise, strict=True)])
+        return self.question.answer(self.noisy(np.array(self.question.numbers(counts, self.n), object)))
 
     def draw_groups(self, counts: GroupCounts) -> list[Any]:
         """Draw one answer for each group; None for one that is not shown."""
         numbers = self.question.many_numbers(counts)
-        noise = self.noise.draw_many(numbers.size, sampler.below_many, sampler.below).reshape(numbers.shape)
-        noisy = (numbers + noise).tolist()
+        noisy, width = self.noisy(numbers.ravel()), numbers.shape[1]
         if self.selecting:
             center = self.certificate.center
-            return [None if row[0] < 0 else _kept(row[0] - center) for row in noisy]
-        return [self.question.answer([_kept(number) for number in row]) for row in noisy]
+            return [None if number < 0 else number - center for number in noisy]
+        return [self.question.answer(noisy[at : at + width]) for at in range(0, len(noisy), width)]
 
-
-def _kept(number: int) -> int:
-    """A number that the ledger has room for."""
-    return max(-LARGEST, min(number, LARGEST))
+    def noisy(self, numbers: NDArray[Any]) -> list[int]:
+        """Each number with its own draw of noise, cut only then to what a ledger has room for."""
+        if len(numbers) == 1:
+            drawn = [numbers[0] + self.noise.draw(sampler.below)]
+        else:
+            drawn = (numbers + self.noise.draw_many(len(numbers), sampler.below_many, sampler.below)).tolist()
+        return [max(-LARGEST, min(int(number), LARGEST)) for number in drawn]
 
 
 def width(noise: Noise, level: NumberLike, center: int = 0) -> int:

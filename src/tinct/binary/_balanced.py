@@ -191,7 +191,7 @@ def _row(
         raise ParameterError("an implicit graph can be evaluated only one vertex at a time: give at=vertex")
     if not isinstance(graph, ImplicitGraph):
         require_two_colors(graph)
-        if lean is not None and not isinstance(privacy, SuitablePair):
+        if lean is not None and not isinstance(privacy, SuitablePair) and not callable(privacy):
             budget = Budget(graph, privacy)
             privacy = budget.pairs[0] if budget.layout == UNIFORM else privacy  # a lean may then leave it certain
     if isinstance(privacy, SuitablePair):

@@ -5,6 +5,7 @@ A view computes its rows: what fails in that computation fails here too, with an
 
 from __future__ import annotations
 
+import struct
 from typing import TYPE_CHECKING
 
 from tinct.errors import FileError
@@ -22,6 +23,9 @@ if TYPE_CHECKING:
     from tinct.sources.data_files import DataFiles
     from tinct.sources.duckdb_engine import Way
 
+# one header for the file, and two of which the last that was written holds: its number, two places, blocks, their size
+_LENGTH, _HEADERS, _FIELDS = 3 * 4096, (4096 + 8, 8192 + 8), struct.Struct("<QqqQQ")
+_SIZES = [2**power for power in range(14, 19)]
 _TABLES = (
     f"SELECT schema_name, table_name FROM duckdb_tables() WHERE database_name = '{DATABASE}' AND NOT internal "  # noqa: S608 # ours
     f"UNION ALL SELECT schema_name, view_name FROM duckdb_views() WHERE database_name = '{DATABASE}' AND NOT internal "
@@ -73,8 +77,12 @@ def _source(files: DataFiles, private: Private) -> Source:
 
 def _require_database(path: Path) -> None:
     with path.open("rb") as file:
-        head = file.read(16)
+        head = file.read(_LENGTH)
     if not head:
         raise FileError("the file is empty", path=path)
     if head[8:12] != b"DUCK":
         raise FileError("this is not a DuckDB database", path=path)
+    headers = [_FIELDS.unpack_from(head, at) for at in _HEADERS] if len(head) == _LENGTH else []
+    _, *_, blocks, size = max(headers, default=(0, 0, 0, 1, _LENGTH))  # the one that was written last
+    if path.stat().st_size < _LENGTH + (blocks * size if size in _SIZES else 0):
+        raise FileError("the database is cut off: it ends before its last block", path=path)

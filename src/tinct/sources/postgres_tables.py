@@ -49,8 +49,8 @@ _COLUMNS = (
     "WHERE a.attrelid = %s AND a.attnum > 0 AND NOT a.attisdropped ORDER BY a.attnum"
 )
 _TABLE = (
-    "SELECT c.oid, n.nspname, c.relname FROM pg_class AS c JOIN pg_namespace AS n ON n.oid = c.relnamespace "
-    "WHERE c.relkind IN ('r', 'p', 'v', 'm', 'f') AND c.relname = %s AND n.nspname = %s"
+    "SELECT c.oid, has_any_column_privilege(c.oid, 'SELECT') "
+    "FROM pg_class AS c JOIN pg_namespace AS n ON n.oid = c.relnamespace WHERE c.relkind IN ('r', 'p', 'v', 'm', 'f') AND c.relname = %s AND n.nspname = %s"
 )
 
 
@@ -94,6 +94,8 @@ class _PostgresEngine:
             found = session.execute(_TABLE, (self._table[1], self._table[0])).fetchall()
             if not found:
                 raise FileError("there is no such table or view, or it may not be seen", path=self.name)
+            if not found[0][1]:
+                raise FileError("the user may not read it", path=self.name)
             listed = session.execute(_COLUMNS, (found[0][0],)).fetchall()
         names = names_of(name for name, _ in listed)
         if not names:

@@ -50,7 +50,8 @@ _COLUMNS = (
 )
 _TABLE = (
     "SELECT c.oid, has_any_column_privilege(c.oid, 'SELECT') "
-    "FROM pg_class AS c JOIN pg_namespace AS n ON n.oid = c.relnamespace WHERE c.relkind IN ('r', 'p', 'v', 'm', 'f') AND c.relname = %s AND n.nspname = %s"
+    "FROM pg_class AS c JOIN pg_namespace AS n ON n.oid = c.relnamespace "
+    "WHERE c.relkind IN ('r', 'p', 'v', 'm', 'f') AND c.relname = %s AND n.nspname = %s"
 )
 
 

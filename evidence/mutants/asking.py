@@ -50,8 +50,10 @@ MUTANTS = (
         "_plan(what, where, unit, by, None)",
         ("test_before_the_charge.py::test_names_of_groups_are_checked_before_a_row_is_counted",),
     ),
-    Mutant("an answer costs half", "granted", "ready.cost[0]", "float(ready.cost[0]) / 2", _LEDGER),
-    Mutant("δ is not charged", "granted", "ready.cost[1]", "0", ("test_mutants.py::test_delta_is_charged_too",)),
+    Mutant("an answer costs half", "with_ledger._facts", "ready.cost[0]", "float(ready.cost[0]) / 2", _LEDGER),
+    Mutant(
+        "δ is not charged", "with_ledger._facts", "ready.cost[1]", "0", ("test_mutants.py::test_delta_is_charged_too",)
+    ),
     Mutant(
         "ask draws before it charges",
         "charged",
@@ -61,7 +63,7 @@ MUTANTS = (
     ),
     Mutant(
         "the plan is no part of a request",
-        "granted",
+        "with_ledger._facts",
         "checksum(identity)",
         "None",
         ("test_mutants.py::test_another_plan_is_another_request",),
@@ -69,7 +71,7 @@ MUTANTS = (
     Mutant(
         "declared groups are no part of a request",
         "Groups.identity",
-        "list(self.declared or ())",
+        "list(self.declared)",
         "[]",
         ("test_asking.py::test_other_groups_are_another_request",),
     ),

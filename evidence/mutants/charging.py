@@ -64,7 +64,7 @@ MUTANTS = (
     ),
     Mutant(
         "another request under the same name gets the old answer",
-        "Ledger._known_request",
+        "Ledger._is_same",
         "digest == charge.digest",
         "True",
         _CHANGE,

@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from tinct import ParameterError, Privacy, ask, sources
+from tinct import Ledger, ParameterError, Privacy, Protection, ask, sources
 from tinct.asking import plan
 from tinct.asking.designs import design
 from tinct.asking.groups import Groups
@@ -208,6 +208,102 @@ def test_the_whole_answer_has_the_privacy_that_is_charged(question, epsilon, del
     assert worst <= slack
     if each == 1 and question != threshold("say", at_least=2):
         assert worst > 0  # the enumeration reaches pairs that differ
+
+
+PLACES = (("a", "x"), ("a", "y"), ("b", "x"))  # the values of two columns that name a group together
+
+
+def held(own):
+    """The rows of one person who said something, or nothing, in each of three places."""
+    return [(*place, say == 0) for place, say in zip(PLACES, own, strict=True) if say is not None]
+
+
+@pytest.fixture(scope="module")
+def counted_panels():
+    """What the engine counts for all panels of at most two people in three groups, a person being in so many of them.
+
+    All panels stand in one table, each with people of its own and under a first column of groups of its own.
+    """
+    panels = [(), *((one,) for one in PROFILES), *itertools.combinations_with_replacement(PROFILES, 2)]
+    rows = [
+        (f"{at}/{which}", str(at), *row)
+        for at, people in enumerate(panels)
+        for which, own in enumerate(people)
+        for row in held(own)
+    ]
+    names = ("person", "panel", "year", "ward", "say")
+    data = pa.table({name: list(cell) for name, cell in zip(names, zip(*rows, strict=True), strict=True)})
+    found = {}
+    for each in (1, 2, 3):
+        with sources.open(data) as source:
+            (batch,) = source.group_batches(majority("say"), names[1:4], unit="person", per_person=each)
+        counts = dict(zip(batch.labels, map(tuple, batch.classes.tolist()), strict=True))
+        for at, people in enumerate(panels):
+            found[each, people] = [counts.get(f"{at},{year},{ward}", (0, 0)) for year, ward in PLACES]
+    return found
+
+
+@pytest.mark.parametrize("each", [1, 2, 3])
+@pytest.mark.parametrize("declared", [True, False])
+@pytest.mark.parametrize("question", [majority("say"), threshold("say", at_least=2)], ids=["majority", "threshold"])
+def test_the_whole_answer_is_private_in_exact_fractions(counted_panels, question, declared, each):
+    """Two columns of groups, all panels of at most two people as the engine counts them, ε = ln 9: no rounding at all.
+
+    Every event has at most 9 times the probability plus δ in every neighbouring panel, both ways: its worst event is
+    that of the outcomes that are more than 9 times as likely.
+    """
+    privacy = Privacy("ln 9", "1/100")
+    groups = [",".join(place) for place in PLACES] if declared else None
+    divided = Groups.of(question, privacy, groups, None, None, each, ("year", "ward"))
+    published, worst, differ = Published(question, divided), Fraction(0), 0
+    joint = {
+        panel_: [math.prod(outcome) for outcome in itertools.product(*map(published.of_group, counts))]
+        for (k, panel_), counts in counted_panels.items()
+        if k == each
+    }
+    for panel_, present in joint.items():
+        assert sum(present) == 1
+        for gone in range(len(panel_)):
+            without = joint[panel_[:gone] + panel_[gone + 1 :]]
+            for one, other in ((present, without), (without, present)):
+                beyond_ = sum((p - 9 * q for p, q in zip(one, other, strict=True) if p > 9 * q), Fraction(0))
+                worst, differ = max(worst, beyond_), differ + (one != other)
+    assert worst <= Fraction(1, 100)
+    assert differ > 100  # the enumeration reaches pairs that differ
+
+
+def test_groups_that_are_declared_disjoint_cost_what_the_dearest_of_them_costs(tmp_path):
+    """Two groups on two days, ε = ln 2 and ln 3: in exact fractions both together lose the ln 3 that is charged.
+
+    All data sets of at most four people, each in one of the groups, as the owner declared.
+    """
+    ledger = Ledger(tmp_path / "book.db", epsilon=5, protects=Protection(unit="person"))
+    ledger.add_partition("year", "everybody is asked once")
+    rows, days = (
+        table([{**row, "person": str(at)} for at, row in enumerate(panel(1))]),
+        {"2021": "ln 2", "2022": "ln 3"},
+    )
+    for year, epsilon in days.items():
+        ask(rows, majority("say"), epsilon, by="year", groups=[year], unit="person", ledger=ledger)
+    assert math.log(3) <= float(ledger.spent().epsilon) < math.log(3) + 1e-9
+    asked = [Published(majority("say"), Groups.of(majority("say"), Privacy(epsilon), [year], None, None, 1, ("year",)))
+             for year, epsilon in days.items()]  # fmt: skip
+    people = [(group, say) for group in (0, 1) for say in (0, 1)]
+
+    def joint(everybody):
+        counts = [[0, 0], [0, 0]]
+        for group, say in everybody:
+            counts[group][say] += 1
+        parts = [one.of_group(tuple(pair)) for one, pair in zip(asked, counts, strict=True)]
+        return [math.prod(outcome) for outcome in itertools.product(*parts)]
+
+    worst = Fraction(0)
+    for size in range(4):
+        for everybody in itertools.combinations_with_replacement(people, size):
+            for person in people:
+                both = joint(everybody), joint((*everybody, person))
+                worst = max(worst, *(max(p / q, q / p) for p, q in zip(*both, strict=True)))
+    assert 2 < worst <= 3
 
 
 def test_a_person_in_more_groups_than_declared_would_be_told():

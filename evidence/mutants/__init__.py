@@ -42,12 +42,14 @@ def catalogue() -> tuple[Mutant, ...]:
         numbers,
         proving,
         questions,
+        reading,
         searching,
     )  # fmt: skip
 
     return (
         *proving.MUTANTS, *designing.MUTANTS, *drawing.MUTANTS, *charging.MUTANTS, *local.MUTANTS,
-        *questions.MUTANTS, *asking.MUTANTS, *searching.MUTANTS, *neighbours.MUTANTS, *numbers.MUTANTS,
+        *questions.MUTANTS, *asking.MUTANTS, *searching.MUTANTS, *reading.MUTANTS, *neighbours.MUTANTS,
+        *numbers.MUTANTS,
     )  # fmt: skip
 
 

@@ -12,6 +12,7 @@ from typing import Any
 from evidence.pairs import storage, values
 from evidence.pairs.values import ANYTHING, BUDGETS, LABELS, NAMES, NUMBERS, TEXTS, WORDS
 from tinct.questions.predicates import name_text
+from tinct.sources import ColumnDescription, Description, Format
 
 NUMBERS_WORDS = ("count", "margin", "histogram", "top")
 QUESTIONS = ("majority", "threshold", "share", "median", "quantile", "exists", "mode", *NUMBERS_WORDS)
@@ -24,6 +25,7 @@ ADD_REMOVE, REPLACE = "add-remove", "replace"
 NO_GROUPS, DECLARED, FOUND = "none", "declared", "found"
 _ODD_NAMES = {"v": "the value", "w": "wörd", "g": 'a"b', "p": "p`d", "e": "e;", "x": "x'"}
 _AMOUNTS = ("1", "ln 2", "0.5", "ln 3", "2")
+_WRITTEN = (Format(), Format(decimal=",", thousands="."), Format(missing=("1", "a", "other", "N/A")))
 _DELTAS = ("0", "0", "0.01", "1/10", "1e-6")
 
 
@@ -117,6 +119,7 @@ class Case:
             "groups": self.groups,
             "where": "where" if "where" in self.options else "all",
             "lean": "lean" if "lean" in self.options else "even",
+            "reading": "described" if "description" in self.options else "plain",
             "budgets": "personal" if "epsilon_column" in self.options else "one for all",
             "view": self.view,
         }
@@ -160,6 +163,7 @@ class _Maker:
             options["where"] = self._predicate(self._add("w", dice.choice((WORDS, NUMBERS, TEXTS))))
         if dice.random() < 0.4 or len(self.columns) == 1:
             self._add("x", ANYTHING)
+        self._describe(options)
         order = dice.sample(list(self.columns.values()), len(self.columns))
         made = self._people(options, relation, personal)
         case = Case(
@@ -260,6 +264,22 @@ class _Maker:
             options["most_groups"] = dice.choice((1, 2, 5))
         if self.word != "count" and dice.random() < 0.3:
             options["select"] = dice.choice(("1/4", "0.7"))
+
+    def _describe(self, options: dict[str, Any]) -> None:
+        """Sometimes the owner says what columns mean; from dice of its own, so that all else stays as it was."""
+        dice = Random(f"{self.seed}/{self.index}/described")  # noqa: S311 # repeatable on purpose
+        if dice.random() > 0.25 or any(spec.kind.startswith(("date", "time")) for spec in self.columns.values()):
+            return
+        meanings: dict[str, tuple[ColumnDescription, ...]] = {
+            WORDS: (ColumnDescription("yes/no"), ColumnDescription("yes/no", yes=("yes", "true"), no=("no", "f", "0"))),
+            NUMBERS: (ColumnDescription("number", least=-5, most=5), ColumnDescription("number")),
+            TEXTS: (ColumnDescription("category"), ColumnDescription("category", values=values.CATEGORIES[:3])),
+            LABELS: (ColumnDescription("category"),),
+        }
+        other = (ColumnDescription("identifier", ask=True),)
+        columns = {spec.name: dice.choice(meanings.get(spec.use, other)) for spec in self.columns.values()}
+        written = dice.choice(_WRITTEN[:2] if any(each.values for each in columns.values()) else _WRITTEN)
+        options["description"] = Description(columns, written, options.get("unit"))
 
     # who is there
 

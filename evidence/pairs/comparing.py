@@ -165,9 +165,10 @@ def described(found: Violation) -> dict[str, Any]:
         ]
         for side in (0, 1)
     ]
+    options = {name: value.text if name == "description" else value for name, value in case.options.items()}
     return {
         "law": found.law, "seed": case.seed, "index": case.index, "detail": found.detail, "question": case.question,
-        "options": case.options, "view": case.view, "source": case.source, "relation": case.relation,
+        "options": options, "view": case.view, "source": case.source, "relation": case.relation,
         "style": case.style, "columns": [f"{column.name}: {column.kind}" for column in case.columns],
         "one": rows[0], "other": rows[1],
     }  # fmt: skip

@@ -21,6 +21,7 @@ from tinct.asking import plan
 from tinct.cli import main
 from tinct.ledger import stored_rows
 from tinct.privacy.neighbors import Neighbors
+from tinct.sources import Description
 from tinct.sources.source import Source
 
 if TYPE_CHECKING:
@@ -183,6 +184,9 @@ def arguments(case: Case, rows: Any, folder: Path) -> list[str]:
     given = ["ask", str(rows), case.question]
     told = "--plan" in case.view
     for name, value in (_asked(case) if case.ledger else _options(case, told=told)).items():
+        if isinstance(value, Description):
+            value.to_toml(folder / "described.toml")
+            value = str(folder / "described.toml")
         given += [f"--{name.replace('_', '-')}", _written(value)]
     given += case.view.split()[1:]
     if case.ledger:
@@ -200,12 +204,14 @@ def _written(value: Any) -> str:
 
 
 def _made(case: Case, folder: Path) -> Seen:
+    described = case.options.get("description")
     owner = Protection(
         unit=case.options.get("unit"),
         neighbors=Neighbors.of(case.relation),
         people=case.people,
         epsilon_column=case.options.get("epsilon_column"),
         budgets=_classes(case),
+        description=described.digest if described is not None and case.style % 2 else None,
     )
     Ledger(folder / LEDGER, epsilon=1000, delta="0.9", protects=owner)
     return {}

@@ -39,11 +39,10 @@ from tinct import FileError, NotAnswered, ParameterError, ask, sources
 from tinct._kernels import array_elements
 from tinct.ledger import Ledger
 from tinct.questions import exists, majority, median, threshold
-from tinct.sources import Description, Format, StandardInput, byte_streams, data_files, excel_sheets, json_arrays
+from tinct.sources import Description, Format, StandardInput, byte_streams, data_files, excel_sheets, text_files
 from tinct.sources import text_lines as lines
 from tinct.sources.description import ColumnDescription
-from tinct.sources.excel_sheets import Workbook
-from tinct.sources.excel_values import kind_of_format
+from tinct.sources.excel_sheets import Workbook, kind_of_format
 from tinct.sources.header_lines import column_names
 
 # ruff: noqa: S608 # statements that make files
@@ -389,7 +388,7 @@ def test_arrays_are_split_where_their_elements_end(tmp_path, monkeypatch):
         text = json.dumps(elements, ensure_ascii=rng.random() < 0.5, indent=rng.choice([None, 0, 1, "\t"])).encode()
         size = rng.choice([1, 2, 7, 1000])
         blocks = [text[at : at + size] for at in range(0, len(text), size)]
-        whole = b"".join(json_arrays.elements_as_lines(tmp_path, iter(blocks)))
+        whole = b"".join(text_files.elements_as_lines(tmp_path, iter(blocks)))
         assert len(whole) == len(text), trial
         found = [json.loads(line) for line in whole.split(b"\n") if line.strip()]
         assert found == elements

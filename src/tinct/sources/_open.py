@@ -7,12 +7,11 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 from tinct.errors import ParameterError
 from tinct.sources import data_frames
-from tinct.sources.arrow_streams import open_stream
 from tinct.sources.data_files import DUCKDB, PARQUET, SQLITE, WORKBOOKS, DataFiles, located
+from tinct.sources.data_frames import open_stream
 from tinct.sources.description import Description
 from tinct.sources.duckdb_engine import duckdb, pyarrow
-from tinct.sources.duckdb_files import open_duckdb
-from tinct.sources.duckdb_relations import open_relation
+from tinct.sources.duckdb_tables import open_duckdb, open_relation
 from tinct.sources.excel_workbooks import open_workbook
 from tinct.sources.parquet_files import open_parquet
 from tinct.sources.postgres_tables import is_address, open_table

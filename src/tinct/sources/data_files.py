@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import glob
 import os
 import re
@@ -16,10 +17,11 @@ from tinct.errors import FileError
 from tinct.sources.byte_streams import PACKINGS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
 
     from tinct._files.loading import FilePath
     from tinct.sources.duckdb_engine import Way
+
 
 TEXT = (".csv", ".tsv", ".jsonl", ".ndjson", ".json")
 PARQUET = ".parquet"
@@ -175,3 +177,27 @@ def state_of(path: Path) -> tuple[int, ...]:
     """What a file is and when it was last written to."""
     found = os.stat(path)
     return found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns
+
+
+# which table of several is asked about: the one that is named behind the file, or the only one
+
+
+_SHOWN = 12
+
+
+def chosen_table(tables: Sequence[str], files: DataFiles, word: str, *, first: bool = False) -> str:
+    """The name of the table; of several, one has to be named, unless the first will do."""
+    if not tables:
+        raise FileError(f"there is no {word} in it", path=files.path)
+    listed = ", ".join(tables[:_SHOWN]) + (f" and {len(tables) - _SHOWN:,} more" if len(tables) > _SHOWN else "")
+    if files.table is None:
+        if len(tables) > 1 and not first:
+            raise FileError(
+                f"say which {word}, such as {files.path.name}#{tables[0]}: it has {listed}", path=files.path
+            )
+        return tables[0]
+    if files.table not in tables:
+        near = difflib.get_close_matches(files.table, tables, n=1)
+        hint = f": did you mean {near[0]}?" if near else "."
+        raise FileError(f"there is no {word} {files.table!r:.80}{hint} It has {listed}", path=files.path)
+    return files.table

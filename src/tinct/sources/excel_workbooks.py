@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from tinct.errors import FileError
 from tinct.sources.columns import CELL, Column, Schema
+from tinct.sources.data_files import chosen_table
 from tinct.sources.duckdb_engine import Engine, Private, pyarrow
 from tinct.sources.excel_sheets import Workbook
 from tinct.sources.header_lines import column_names, looks_like_title
-from tinct.sources.named_tables import chosen_table
 from tinct.sources.source import Source
 from tinct.sources.typed_cells import cell_text
 
@@ -26,8 +26,7 @@ if TYPE_CHECKING:
 
     from tinct.sources.data_files import DataFiles
     from tinct.sources.duckdb_engine import Way
-    from tinct.sources.excel_sheets import SheetPart
-    from tinct.sources.excel_values import Value
+    from tinct.sources.excel_sheets import SheetPart, Value
 
 Result = TypeVar("Result")
 

@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any
 
 from tinct.errors import FileError
 from tinct.sources.columns import CELL, Column, Schema, quoted
+from tinct.sources.data_files import chosen_table
 from tinct.sources.data_frames import names_of
 from tinct.sources.duckdb_engine import Engine, Private, pyarrow
-from tinct.sources.named_tables import chosen_table
 from tinct.sources.source import Source
 from tinct.sources.typed_cells import cell_text
 

@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import csv
+import os
 import re
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
+from tinct._kernels import array_elements as kernels
 from tinct.errors import FileError, Parameter
 from tinct.errors import Way as WayOut
 from tinct.sources import text_lines
-from tinct.sources.byte_streams import opened
+from tinct.sources.byte_streams import is_packed, opened
 from tinct.sources.columns import CELL, Column, OpenSchema, Schema
 from tinct.sources.description import DELIMITERS
 from tinct.sources.duckdb_engine import VIEW, Engine, Private, pyarrow
 from tinct.sources.header_lines import column_names
-from tinct.sources.json_arrays import elements_as_lines, require_array
 from tinct.sources.source import Source
 from tinct.sources.sql_dialects import text_literal
 from tinct.sources.text_lines import Layout
@@ -27,6 +30,7 @@ if TYPE_CHECKING:
     from tinct.sources.data_files import DataFiles
     from tinct.sources.description import Format
     from tinct.sources.duckdb_engine import Way
+
 
 _CELL_RULE = f"a cell that is not {{encoding}} text, or has more than {text_lines.MAX_CELL:,} bytes, is missing"
 _JSON_RULES = (
@@ -223,3 +227,45 @@ def _text(path: Path, line: bytes, suffix: str, *, cut: bool) -> str:
     if text.lstrip()[:1] == "<":
         raise FileError(f"this looks like a web page or XML, not {suffix}", path=path)
     return text
+
+
+# a JSON array of objects, read like JSON lines: each element is a line, and is judged by itself
+#
+# So a value that a JSON parser would stumble over is missing, or its row has nothing in it, and no other row changes.
+
+
+_AT_ENDS = 2**16  # bytes that are looked at in the beginning and in the end
+_BLANKS = b" \t\r\n"
+_INCOMPLETE = "the array does not end: the file is incomplete or damaged"
+
+
+def require_array(path: Path, encoding: str | None) -> None:
+    """Refuse what does not begin, and as far as that can be seen end, like an array; no element is looked at."""
+    with opened(path, encoding) as file:
+        head = file.read(_AT_ENDS).removeprefix(b"\xef\xbb\xbf").lstrip(_BLANKS)
+    if not head:
+        raise FileError("the file is empty", path=path)
+    if head[:1] == b"{":
+        raise FileError("this is one object, or JSON lines, which are named .jsonl: it must be an array", path=path)
+    if head[:1] != b"[":
+        raise FileError("this is not JSON: it must be an array of objects, and begin with [", path=path)
+    if encoding is None and not is_packed(path):
+        with path.open("rb") as file:
+            file.seek(max(0, os.fstat(file.fileno()).st_size - _AT_ENDS))
+            tail = file.read().rstrip(_BLANKS)
+        if tail[-1:] != b"]":
+            raise FileError(_INCOMPLETE, path=path)
+
+
+def elements_as_lines(path: Path, blocks: Iterator[bytes]) -> Iterator[bytes]:
+    """The bytes of an array with a line end after each element."""
+    state = np.zeros(kernels.STATE, np.int64)
+    for block in blocks:
+        data = np.frombuffer(block, np.uint8)
+        lines = np.empty_like(data)
+        kernels.as_lines(data, state, lines)
+        yield lines.tobytes()
+    if state[kernels.DEPTH] or state[kernels.MODE] or not state[kernels.ENDED]:
+        raise FileError(_INCOMPLETE, path=path)
+    if state[kernels.STRAY]:
+        raise FileError("something stands behind the array: the file is damaged", path=path)

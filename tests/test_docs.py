@@ -193,6 +193,10 @@ def test_every_file_that_the_format_page_shows_can_be_read(tmp_path: Path) -> No
             assert NoiseCertificate.from_json(path).noise.ends == (-1, 1)
         elif first == "local":
             assert read_mechanism(path).symbols == ("car", "bus")
+        elif first == "local-chain":
+            chain = tinct.local.Chain.from_json(path)
+        elif first == "memo":
+            assert chain.answer("yes", tinct.local.Memory.from_text(body))[1].drawn == {0: 1}
         elif first == "local-counts":
             survey = tinct.local.randomized_response(3, 1, symbols=["yes", "no", "unsure"])
             assert tinct.local.Tally.from_json(path, survey).reports == 4

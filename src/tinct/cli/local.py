@@ -251,6 +251,8 @@ app.command("recommend", epilog=local_plans.RECOMMEND_EXAMPLES)(local_plans.reco
 app.command("privatize", epilog=local_reports.PRIVATIZE_EXAMPLES)(local_reports.privatize)
 app.command("count", epilog=local_reports.COUNT_EXAMPLES)(local_reports.count)
 app.command("estimate", epilog=local_reports.ESTIMATE_EXAMPLES)(local_reports.estimate)
+app.command("repeat", epilog=local_plans.REPEAT_EXAMPLES)(local_plans.repeat)
+app.command("change", epilog=local_reports.CHANGE_EXAMPLES)(local_reports.change)
 app.command("shuffle", epilog=local_plans.SHUFFLE_EXAMPLES)(local_plans.shuffle)
 app.command("test", epilog=local_reports.TEST_EXAMPLES)(local_reports.compare_hypotheses)
 

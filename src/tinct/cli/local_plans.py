@@ -232,3 +232,43 @@ def shuffle(
         echo(f"No proof can show less than ε = {below:.6g}: an attacker who knows the others' answers reaches that")
     if ledger is not None:
         echo(f"Charged to {ledger}")
+
+
+REPEAT_EXAMPLES = examples(
+    "tinct local repeat --symbols yes,no,unsure --lifetime 2 --first 1 --rounds 12 --output chain.json",
+    "tinct local repeat --symbols 100 --lifetime 4 --first 1 --kind hash --buckets 4 --output chain.json",
+)
+
+
+def repeat(
+    symbols: Annotated[str, typer.Option("--symbols", help="The possible answers, or how many.")],
+    lifetime: Annotated[str, typer.Option("--lifetime", help="ε of everything ever sent about one answer.")],
+    first: Annotated[str, typer.Option("--first", help="ε of one report, at most that of the lifetime.")],
+    kind: Annotated[str, typer.Option("--kind", help="bits, cells or hash.")] = "bits",
+    buckets: Annotated[int, typer.Option("--buckets", help="With --kind hash: how many values the hash has.")] = 2,
+    rounds: Annotated[int, typer.Option("--rounds", min=1, help="Say what so many reports keep.")] = 12,
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", help="Write the chain (.json).", show_default=False)
+    ] = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Design two stages of noise for people who are asked again: one that is kept, and one for each report."""
+    from tinct import local
+
+    names = None if symbols.strip().isdecimal() else [part.strip() for part in symbols.split(",")]
+    size = int(symbols) if names is None else len(names)
+    with stage("Designing"):
+        chain = local.repeated(size, lifetime, first, kind=kind, buckets=buckets, symbols=names)
+    if output is not None:
+        chain.to_json(output)
+    after = chain.epsilon_after(rounds)
+    if as_json:
+        fields = {"kind": kind, "lifetime": chain.memo.epsilon, "first": chain.mechanism.epsilon, "rounds": rounds}
+        echo_json({"schema": "tinct/local-repeat@1", **fields, "epsilon": after, "mechanism": chain.mechanism.id})
+        return
+    echo(f"{chain.mechanism.name} for {plural(size, 'symbol')}, mechanism {chain.mechanism.id}")
+    echo(f"one report: ε = {chain.mechanism.epsilon:.6g}; {plural(rounds, 'report')} about one answer: ε = {after:.6g}")
+    most = chain.lifetime(size)
+    echo(f"any number of them: ε = {chain.memo.epsilon:.6g}; after {size:,} different answers at most {most:.6g}")
+    if output is not None:
+        echo(f"Written: {output}")

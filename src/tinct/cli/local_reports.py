@@ -9,7 +9,16 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from tinct.cli.printing import counted, echo, echo_json, stage
-from tinct.cli.shared_options import EngineOption, JsonOption, MasterOption, examples, keep_inputs, on_spark, plural
+from tinct.cli.shared_options import (
+    EngineOption,
+    JsonOption,
+    MasterOption,
+    begins_like,
+    examples,
+    keep_inputs,
+    on_spark,
+    plural,
+)
 from tinct.errors import ParameterError
 
 if TYPE_CHECKING:
@@ -207,9 +216,43 @@ def compare_hypotheses(
 
 
 def _read(path: Path) -> LocalMechanism:
+    from tinct.local import Chain
     from tinct.local.mechanism_files import read_mechanism
 
-    return read_mechanism(path)
+    return Chain.from_json(path).mechanism if begins_like(path, "tinct/local-chain") else read_mechanism(path)
+
+
+CHANGE_EXAMPLES = examples("tinct local change monday.jsonl tuesday.jsonl --mechanism chain.json")
+
+
+def change(
+    before: Annotated[str, typer.Argument(help="Reports or counts of one round, as 'tinct local count' reads them.")],
+    after: Annotated[str, typer.Argument(help="Those of a later round.")],
+    mechanism: Annotated[
+        Path, typer.Option("--mechanism", "-m", help="The chain (.json), as 'tinct local repeat --output' writes.")
+    ],
+    confidence: Annotated[float, typer.Option(help="The probability that all intervals hold together.")] = 0.95,
+    column: ColumnOption = "report",
+    most_rejected: MostRejectedOption = 0.05,
+    as_json: JsonOption = False,
+) -> None:
+    """Estimate how each symbol's frequency changed between two rounds of asking the same people."""
+    from tinct.local import Chain
+
+    chain = Chain.from_json(mechanism)
+    rounds = [
+        _counted(chain.mechanism, mechanism, [each], column, None, most_rejected, None) for each in (before, after)
+    ]
+    found = chain.change(rounds[0], rounds[1], confidence)
+    rows = list(zip(found.symbols, found.changes.tolist(), found.low.tolist(), found.high.tolist(), strict=True))
+    if as_json:
+        symbols = [{"symbol": s, "change": c, "low": low, "high": high} for s, c, low, high in rows]
+        fields = {"schema": "tinct/local-change@1", "confidence": confidence, "symbols": symbols}
+        echo_json({**fields, "reports": [each.reports for each in rounds]})
+        return
+    echo(f"Changes of {len(rows):,} frequencies; the intervals hold all at once with {confidence:.0%} confidence")
+    for symbol, moved, low, high in rows:
+        echo(f"  {symbol}: {moved:+.4f} ({low:+.4f} to {high:+.4f})")
 
 
 def count(

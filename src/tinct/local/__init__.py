@@ -7,6 +7,7 @@ from tinct.local._mutual_information import mutual_information
 from tinct.local._optimal import optimal
 from tinct.local._recommend import Choice, Recommendation, recommend
 from tinct.local._regimes import Regime, Regimes, regimes
+from tinct.local._repeated import Chain, Change, Memory, repeated
 from tinct.local._robust import robust
 from tinct.local._shuffled import Shuffled, local_epsilon, shuffled
 from tinct.local._tally import Tally, tally
@@ -35,9 +36,12 @@ from tinct.local.paper_bounds import (
 
 __all__ = [
     "Certificate",
+    "Chain",
+    "Change",
     "Channel",
     "Choice",
     "LocalMechanism",
+    "Memory",
     "Recommendation",
     "Regime",
     "Regimes",
@@ -65,6 +69,7 @@ __all__ = [
     "randomized_response",
     "recommend",
     "regimes",
+    "repeated",
     "robust",
     "shuffled",
     "small_budget_divergence",

@@ -50,7 +50,7 @@ def local_hashing(
     budget = LocalBudget.parse(epsilon)
     usual = k if budget.growth + 1.0 >= k else round(budget.growth) + 1
     values = max(2, usual) if buckets is None else whole(buckets, "buckets", 2, k)
-    prime = _prime_from(k)
+    prime = prime_from(k)
     return LocalMechanism.of(
         HashChannel(k, budget.growth, prime, values),
         budget,
@@ -62,7 +62,7 @@ def local_hashing(
 
 def hash_chances(k: int, buckets: Integers, budget: LocalBudget) -> tuple[Floats, Floats]:
     """How often an answer with so many buckets is the hash of the own symbol, and of another one."""
-    prime = _prime_from(k)
+    prime = prime_from(k)
     own: Floats = np.asarray(1.0 / (1.0 + (buckets - 1) * budget.low), np.float64)
     each, more = prime // buckets, prime % buckets  # so many have one residue more
     collide = (more * (each + 1) * each + (buckets - more) * each * (each - 1)) / (prime * (prime - 1))
@@ -178,7 +178,7 @@ class HashRandomiser(Randomiser):
         return keeps_ratio(self.buckets, self.own, self.other, self.total, self.growth)
 
 
-def _prime_from(k: int) -> int:
+def prime_from(k: int) -> int:
     """The least prime from k on."""
     return next(number for number in range(k, 2 * k) if _is_prime(number))
 

@@ -398,3 +398,60 @@ def test_symbols_come_from_a_file(tmp_path, run):
     table.write_text("name\nyes\n", encoding="utf-8")
     assert "called symbol" in run("recommend", "--symbols-file", str(table), "-e", "1", status=2)
     assert "not both" in run("recommend", "--symbols-file", str(table), "--symbols", "a,b", "-e", "1", status=2)
+
+
+def test_estimates_and_tests_draw_themselves(tmp_path, run):
+    """The command shows likeliest shares, none negative, and draws; the picture has the symbols."""
+    pytest.importorskip("matplotlib")
+    mechanism, reports = str(tmp_path / "m.json"), tmp_path / "r.csv"
+    local.randomized_response(4, 1, symbols=["ant", "bee", "cat", "dog"]).to_json(mechanism)
+    reports.write_text("report\n" + "0\n" * 60 + "1\n" * 30 + "2\n" * 10 + "3\n" * 2, encoding="utf-8")
+    picture = tmp_path / "shares.svg"
+    shown = run("estimate", str(reports), "--mechanism", mechanism, "--plot", str(picture))
+    assert "share" in shown
+    assert "-0." not in shown
+    assert "ant" in picture.read_text(encoding="utf-8")
+    local.optimal(P0, P1, 1).to_json(mechanism)
+    reports.write_text("report\n" + "0\n" * 60 + "1\n" * 30, encoding="utf-8")
+    run("test", str(reports), "--mechanism", mechanism, "--plot", str(tmp_path / "test.svg"))
+    assert (tmp_path / "test.svg").exists()
+    assert local.optimal(P0, P1, 1).test([0, 1, 1]).outputs[0].sum() == pytest.approx(1)
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["--mechanism", "quaternary", "--symbols", "a,b,c", "-d", "0.1"], "two symbols"),
+        (["--mechanism", "unary-encoding", "--symbols", "a,b", "-d", "0.1"], "--delta is for --mechanism quaternary"),
+        (["--mechanism", "geometric", "--symbols", "a,b", "--size", "1"], "--size is for --mechanism subset-selection"),
+        (["--mechanism", "binary", "--symbols", "a,b"], "no distributions"),
+        (["--average", "--p0", "0.5,0.5", "--p1", "0.1,0.9"], "--average needs --pairs"),
+        (["--pairs", "a:b"], "give the file"),
+        (["--p0", "0.5,0.5", "--p1", "0.1,0.9", "-d", "1"], "delta"),
+        (["--p0", "0.5,0.5", "--p1", "0.1,0.9", "-d", "nan"], "delta"),
+    ],
+)
+def test_bad_designs_are_refused(words, message, run):
+    """With the option that is wrong."""
+    assert message in run("design", "-e", "1", *words, status=2)
+
+
+def test_every_mechanism_is_designed_by_the_command(tmp_path, run):
+    """With δ, for several pairs, and by name; each file is read back."""
+    table = tmp_path / "pairs.csv"
+    table.write_text("symbol,old,new,other\na,0.1,0.5,0.3\nb,0.2,0.25,0.4\nc,0.7,0.25,0.3\n", encoding="utf-8")
+    path = str(tmp_path / "m.json")
+    both = ["--p0", "0.1,0.2,0.7", "--p1", "0.5,0.25,0.25"]
+    for words in (
+        [*both, "-d", "0.05"], ["--prior", "0.5,0.3,0.2", "-d", "0.05"], [str(table), "--pairs", "old:new,old:other"],
+        [str(table), "--pairs", "old:new,old:other", "--average", "-d", "0.01"], [*both, "--mechanism", "binary"],
+        ["--prior", "0.5,0.3,0.2", "--mechanism", "binary"],
+        ["--mechanism", "quaternary", "--symbols", "a,b", "-d", "0.01"],
+        ["--mechanism", "subset-selection", "--symbols", "a,b,c,d", "--size", "2"],
+        ["--mechanism", "local-hashing", "--symbols", "a,b,c,d", "--buckets", "3"],
+    ):  # fmt: skip
+        run("design", "-e", "1", *words, "--output", path)
+        made = local.LocalMechanism.from_json(path)
+        assert bool(made.exact_delta) == ("-d" in words)
+    table.write_text("symbol,old,new\na,0.1,0.5\nb,0.9,0.5\n", encoding="utf-8")
+    assert "no column 'other'" in run("design", "-e", "1", str(table), "--pairs", "old:other", status=2)

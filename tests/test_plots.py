@@ -120,6 +120,10 @@ def accuracy_table() -> Accuracy:
     )
 
 
+ESTIMATE = local.randomized_response(5, 1, symbols=["a", "b", "c", "d", "e"]).estimate([0] * 40 + [1, 2, 3, 4] * 10)
+TESTED = local.optimal(P0, P1, 1).test([0] * 12 + [1] * 8)
+
+
 def every_figure() -> dict[str, Any]:
     """A function for every public kind of figure, for options such as dark."""
     line = balanced(graphs.line(6, 6, ("no", "yes")), SLIGHT)
@@ -135,6 +139,8 @@ def every_figure() -> dict[str, Any]:
         "rainbow": lambda **o: plots.rainbow(LN2, [0.1, 0.3, 0.6], **o),
         "utilities": lambda **o: plots.utilities(comparisons, **o),
         "regimes": lambda **o: plots.regimes(found, **o),
+        "shares": lambda **o: plots.shares(ESTIMATE, **o),
+        "test errors": lambda **o: plots.errors_of_test(TESTED, **o),
         "accuracy": lambda **o: plots.accuracy(accuracy_table(), **o),
     }
 
@@ -411,7 +417,7 @@ def test_names_and_truths_are_written() -> None:
 # curves by distance
 
 
-def test_errors_are_those_of_the_closed_form() -> None:
+def errors_of_test_are_those_of_the_closed_form() -> None:
     """The curve is max(0, (E − 1 − δ(E^(d+1) + E^d − 2))/(E^d(E² − 1))), theory §3; 1e-12 relative for doubles."""
     figure = plots.errors(balanced(graphs.majority(41), SLIGHT))
     x, y = curve(figure, next(gid for gid in _gids(figure) if gid.startswith("tinct")))
@@ -864,6 +870,10 @@ BAD: list[tuple[Any, tuple[Any, ...], dict[str, Any]]] = [
     (plots.regimes, (local.regimes(P0, P1, samples=4),), {"highest": math.nan}),
     (plots.regimes, (local.regimes(P0, P1, samples=4),), {"highest": 0}),
     (plots.regimes, (local.regimes(P0, P1, samples=4),), {"highest": 1e9}),
+    (plots.shares, (7,), {}),
+    (plots.shares, (ESTIMATE,), {"top": 0}),
+    (plots.shares, (ESTIMATE,), {"top": 61}),
+    (plots.errors_of_test, (7,), {}),
     (plots.accuracy, ({},), {}),
     (plots.accuracy, (Accuracy("m", (), {}),), {}),
 ]

@@ -9,7 +9,10 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+import numpy as np
+
 from tinct import Privacy, balanced, exact, graphs, local
+from tinct.local._estimate import estimate_from
 from tinct.plots.style import DARK, LIGHT, Theme
 
 DOCS = Path(__file__).parents[1] / "docs"
@@ -161,6 +164,26 @@ def cells() -> None:
     _picture("cells", "Optimal cells at three budgets", 660, 245, parts)
 
 
+def reports() -> None:
+    """What reports of the survey's answers, in the expected numbers, and of 157 travellers say."""
+    shares = {
+        "travel time": 0.2,
+        "cost": 0.18,
+        "climate": 0.18,
+        "noise": 0.12,
+        "shops": 0.1,
+        "other": 0.12,
+        "none": 0.1,
+    }
+    survey = local.subset_selection(7, 1, symbols=shares)
+    own, other = (float(chance) for chance in survey.randomiser.chances or (1, 0))
+    seen = np.array([round(4000 * (other + share * (own - other))) for share in shares.values()])
+    travel = local.optimal([0.4, 0.3, 0.2, 0.1], [0.1, 0.2, 0.3, 0.4], 1)
+    for found, name in ((estimate_from(survey, seen, 4000), "shares"), (travel.test([0] * 90 + [1] * 67), "test")):
+        found.plot(path=FOLDER / f"{name}.svg")
+        found.plot(path=FOLDER / f"{name}-dark.svg", dark=True)
+
+
 def main() -> None:
     """Draw them all."""
     FOLDER.mkdir(exist_ok=True)
@@ -173,6 +196,7 @@ def main() -> None:
     mechanism.plot(path=FOLDER / "errors.svg")
     mechanism.plot(path=FOLDER / "errors-dark.svg", dark=True)
     mechanism.plot(path=DOCS / "picture.png")  # of the README
+    reports()
 
 
 if __name__ == "__main__":

@@ -54,6 +54,10 @@ FormatOption = Annotated[
     ),
 ]
 
+PlotOption = Annotated[
+    Path | None, typer.Option("--plot", help="Also draw it: .png, .svg or .pdf.", show_default=False)
+]
+
 PRIVATIZE_EXAMPLES = examples(
     "tinct local design --mechanism randomized-response --symbols yes,no,unsure --epsilon 1 --output rr.json",
     "tinct local privatize answers.csv --column answer --unit person --mechanism rr.json --output reports.parquet",
@@ -151,6 +155,7 @@ def estimate(
     rejected: RejectedOption = None,
     most_rejected: MostRejectedOption = 0.05,
     kind: FormatOption = None,
+    plot: PlotOption = None,
     engine: EngineOption = "local",
     master: MasterOption = None,
     as_json: JsonOption = False,
@@ -171,6 +176,8 @@ def estimate(
     else:
         counted_reports = _counted(made, mechanism, reports, column, rejected, most_rejected, kind)
         found = counted_reports.estimate(confidence)
+    if plot is not None:
+        found.plot(path=plot)
     if as_json:
         echo_json(_document(found))
         return
@@ -184,6 +191,7 @@ def compare_hypotheses(
     rejected: RejectedOption = None,
     most_rejected: MostRejectedOption = 0.05,
     kind: FormatOption = None,
+    plot: PlotOption = None,
     engine: EngineOption = "local",
     master: MasterOption = None,
     as_json: JsonOption = False,
@@ -205,6 +213,8 @@ def compare_hypotheses(
             found = likelihood_test_files(_one(reports), made, column=column, master=master)
     else:
         found = _counted(made, mechanism, reports, column, rejected, most_rejected, kind).test()
+    if plot is not None:
+        found.plot(path=plot)
     if as_json:
         fields = {"statistic": found.statistic, "p_value": found.p_value, "exact": found.exact}
         result = {"schema": "tinct/local-test@1", **fields, "favours": found.favours, "reports": found.reports}
@@ -336,10 +346,13 @@ def _print_estimate(found: Estimate, top: int) -> None:
     )
     table = Table(box=None, pad_edge=False, padding=(0, 2), header_style="bold")
     table.add_column("symbol")
-    for title in ("estimate", "low", "high"):
+    for title in ("share", "low", "high"):
         table.add_column(title, justify="right")
-    for symbol, *values in found.top(top):
-        table.add_row(escape(str(symbol)), *(f"{value:.4f}" for value in values))
+    shares = found.likeliest
+    for at in (-shares).argsort(kind="stable")[:top].tolist():
+        ends = (shares[at], found.low[at], found.high[at])
+        table.add_row(escape(str(found.symbols[at])), *(f"{value:.4f}" for value in ends))
     console.print(table)
+    console.print("Shares are the likeliest; --json has unbiased estimates too, which may be negative.")
     if len(found.symbols) > top:
         console.print(f"… and {len(found.symbols) - top:,} more: --json shows all")

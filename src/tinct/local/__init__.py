@@ -3,6 +3,7 @@
 from typing import Any
 
 from tinct.local._compare import UtilityComparison, compare
+from tinct.local._estimate import Estimate
 from tinct.local._mutual_information import mutual_information
 from tinct.local._optimal import optimal
 from tinct.local._recommend import Choice, Recommendation, recommend
@@ -12,6 +13,7 @@ from tinct.local._robust import robust
 from tinct.local._shuffled import Shuffled, local_epsilon, shuffled
 from tinct.local._tally import Tally, tally
 from tinct.local.divergences import Utility, divergence
+from tinct.local.hypothesis_testing import TestResult
 from tinct.local.information_bounds import information_bound
 from tinct.local.local_mechanism import Certificate, LocalMechanism
 from tinct.local.mechanisms.base import Channel
@@ -40,6 +42,7 @@ __all__ = [
     "Change",
     "Channel",
     "Choice",
+    "Estimate",
     "LocalMechanism",
     "Memory",
     "Recommendation",
@@ -47,6 +50,7 @@ __all__ = [
     "Regimes",
     "Shuffled",
     "Tally",
+    "TestResult",
     "Utility",
     "UtilityComparison",
     "binary",

@@ -74,6 +74,12 @@ class Estimate:
         columns = (self.frequencies, self.low, self.high)
         return [(self.symbols[at], *(float(column[at]) for column in columns)) for at in order]
 
+    def plot(self, **options: Any) -> Any:
+        """Draw the largest shares with their intervals; needs the ``plot`` extra."""
+        from tinct import plots
+
+        return plots.shares(self, **options)
+
     def _repr_html_(self) -> str:
         """The page that notebooks show."""
         from tinct import notebook

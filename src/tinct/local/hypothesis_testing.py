@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -34,6 +34,7 @@ class TestResult:
         exact: Whether the p-value is exact, or from the normal approximation.
         favours: ``"p0"`` or ``"p1"``: under which the reports are likelier.
         reports: How many reports there were.
+        outputs: The distributions of a report under P0 and under P1.
     """
 
     __test__ = False  # not a test of this library
@@ -43,6 +44,13 @@ class TestResult:
     exact: bool
     favours: str
     reports: int
+    outputs: tuple[Floats, Floats] = field(repr=False, compare=False)
+
+    def plot(self, **options: Any) -> Any:
+        """Draw both errors against the threshold, and what was observed; needs the ``plot`` extra."""
+        from tinct import plots
+
+        return plots.errors_of_test(self, **options)
 
 
 def testable(mechanism: LocalMechanism) -> PlainRandomiser:
@@ -72,7 +80,7 @@ def result_from(
         raise ParameterError("some of these reports are impossible under P0 and others under P1: neither is true")
     statistic = float((seen[seen > 0] * gains[seen > 0]).sum())
     p_value, exact = _tail(first, gains, statistic, people)
-    return TestResult(statistic, p_value, exact, "p1" if statistic > 0 else "p0", people)
+    return TestResult(statistic, p_value, exact, "p1" if statistic > 0 else "p0", people, (first, second))
 
 
 def reports_needed(
@@ -107,7 +115,7 @@ def error_of_test(
     first, second = _outputs_under(mechanism, p0, p1)
     if level is not None:
         return _second_error(first, second, people, _level(level), coin=not _few(first, second, people))
-    above, below = _errors(*_sums(first, second, people))
+    _, above, below = errors_by_threshold(first, second, people)
     return float(np.maximum(above, below).min())
 
 
@@ -119,7 +127,7 @@ def _level(level: float) -> float:
 
 def _second_error(first: Floats, second: Floats, people: int, level: float, *, coin: bool = False) -> float:
     """The chance to miss P1 with the best threshold of this level; ``coin`` uses up the level by deciding a tie."""
-    above, below = _errors(*_sums(first, second, people))
+    _, above, below = errors_by_threshold(first, second, people)
     at = int(np.flatnonzero(above <= level)[0])  # above falls, below grows; the last place rejects nothing
     if not coin or at == 0 or above[at - 1] <= above[at]:
         return float(below[at])
@@ -127,13 +135,14 @@ def _second_error(first: Floats, second: Floats, people: int, level: float, *, c
     return float(below[at] - part * (below[at] - below[at - 1]))
 
 
-def _errors(totals: Floats, under_first: Floats, under_second: Floats) -> tuple[Floats, Floats]:
-    """For every threshold, from the lowest total on: Pr[at least it | P0], and Pr[less | P1]."""
+def errors_by_threshold(first: Floats, second: Floats, people: int) -> tuple[Floats, Floats, Floats]:
+    """Every threshold, from the lowest sum on to above all, with Pr[at least it | P0] and Pr[less | P1]."""
+    totals, under_first, under_second = _sums(first, second, people)
     ends = np.flatnonzero(np.diff(totals) > _TIE * np.maximum(1.0, abs(totals[1:]))) + 1
     starts = np.concatenate([[0], ends])
     one, two = np.add.reduceat(under_first, starts), np.add.reduceat(under_second, starts)
     above = np.append(np.cumsum(one[::-1])[::-1], 0.0)
-    return above, np.append(0.0, np.cumsum(two))
+    return np.append(totals[starts], np.nextafter(totals[-1], np.inf)), above, np.append(0.0, np.cumsum(two))
 
 
 def _sums(first: Floats, second: Floats, people: int) -> tuple[Floats, Floats, Floats]:

@@ -6,6 +6,7 @@ returns a Matplotlib figure; ``path=`` or ``save`` write it to a file.
 
 from tinct.plots._accuracy import accuracy
 from tinct.plots._errors import errors
+from tinct.plots._estimates import errors_of_test, shares
 from tinct.plots._frontier import frontier
 from tinct.plots._graph import graph
 from tinct.plots._mechanism import mechanism
@@ -17,6 +18,7 @@ from tinct.plots.figure_files import save
 __all__ = [
     "accuracy",
     "errors",
+    "errors_of_test",
     "frontier",
     "graph",
     "mechanism",
@@ -24,5 +26,6 @@ __all__ = [
     "rainbow",
     "regimes",
     "save",
+    "shares",
     "utilities",
 ]

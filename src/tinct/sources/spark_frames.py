@@ -60,6 +60,9 @@ from tinct.sources.sql_dialects import BLANKS, CLOCK, DATE
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
+    from pyspark.sql import Column as SparkColumn
+    from pyspark.sql import DataFrame
+
     from tinct.questions.counts import Counted
     from tinct.questions.predicates import Literal
     from tinct.questions.questions import Question
@@ -102,7 +105,7 @@ def kind_of_spark_type(written: str) -> str:
 class SparkSource(Source):
     """Rows in a Spark DataFrame. Columns are addressed by place, so that no name needs quoting."""
 
-    def __init__(self, frame: Any, place: str | None = None) -> None:
+    def __init__(self, frame: DataFrame, place: str | None = None) -> None:
         self._place = place
         self.session = frame.sparkSession
         names = names_of(frame.columns)
@@ -209,25 +212,25 @@ class _Reading:
         self.plan = plan
         self.schema = schema
 
-    def counted(self, frame: Any) -> Any:
+    def counted(self, frame: DataFrame) -> Any:
         """A frame of (inside, class, many)."""
         rows = frame.select(*self._row())
         if self.plan.unit is not None:
             f = _functions()
             place = _keep(RULE.place)(f.when(f.col("inside"), f.col("class")))
-            rows = rows.where("person IS NOT NULL").groupBy("person")
-            rows = rows.agg(_keep(RULE.inside)("inside").alias("inside"), place.alias("class"))
+            people = rows.where("person IS NOT NULL").groupBy("person")
+            rows = people.agg(_keep(RULE.inside)("inside").alias("inside"), place.alias("class"))
         return rows.groupBy("inside", "class").count()
 
-    def each(self, frame: Any) -> Any:
+    def each(self, frame: DataFrame) -> Any:
         """A frame of one row: all rows, those in scope, and how many are in each class of each part."""
         f = _functions()
         rows, parts = frame.select(*self._row()), parts_of(self.plan)
         names = [f"class{at}" for at in range(len(parts))]
         if self.plan.unit is not None:
             kept = [_keep(RULE.place)(f.when(f.col("inside"), f.col(name))).alias(name) for name in names]
-            rows = rows.where("person IS NOT NULL").groupBy("person")
-            rows = rows.agg(_keep(RULE.inside)("inside").alias("inside"), *kept)
+            people = rows.where("person IS NOT NULL").groupBy("person")
+            rows = people.agg(_keep(RULE.inside)("inside").alias("inside"), *kept)
         met = [
             f.count(f.when(f.col("inside") & (f.col(name) == place), 1))
             for name, part in zip(names, parts, strict=True)
@@ -235,7 +238,7 @@ class _Reading:
         ]
         return rows.agg(f.count(f.lit(1)), f.count(f.when(f.col("inside"), 1)), *met)
 
-    def grouped(self, frame: Any) -> Any:
+    def grouped(self, frame: DataFrame) -> Any:
         """A frame of (label, n0, n1, …, missing, many)."""
         f = _functions()
         rows = frame.select(*self._row())
@@ -249,7 +252,7 @@ class _Reading:
         missing = f.count(f.when(f.coalesce(f.col("class"), f.lit(-1)) < 0, 1)).alias("missing")
         return rows.groupBy("label").agg(*counts, missing, f.count(f.lit(1)).alias("many"))
 
-    def _first_groups(self, rows: Any) -> Any:
+    def _first_groups(self, rows: DataFrame) -> Any:
         """Of each person the groups in which they count."""
         f = _functions()
         if self.plan.per_person > 1:
@@ -260,11 +263,11 @@ class _Reading:
         keep = {Keep.FIRST: f.min_by}[RULE.label]
         return rows.groupBy("person").agg(*(keep(name, order).alias(name) for name in ("class", "label")))
 
-    def _place(self, label: Any) -> Any:
+    def _place(self, label: SparkColumn) -> Any:
         f = _functions()
         return f.coalesce(*(f.when(label == each, at) for at, each in enumerate(self.plan.groups or ())))
 
-    def _declared(self, rows: Any) -> Any:
+    def _declared(self, rows: DataFrame) -> Any:
         """Rows of groups that were not declared are in no group."""
         f = _functions()
         listed = rows.sparkSession.createDataFrame([(label,) for label in self.plan.groups or ()], "declared string")
@@ -339,7 +342,7 @@ class _Reading:
         return _read(_functions().col(column.identifier), column, use)
 
 
-def _read(cell: Any, column: Column, use: str) -> Any:
+def _read(cell: SparkColumn, column: Column, use: str) -> Any:
     """A cell as a number, text, yes or no, a date, the label of a group, or the name of a person; see cell_rules."""
     f, kind = _functions(), column.kind
     if use == PERSON:
@@ -358,7 +361,7 @@ def _read(cell: Any, column: Column, use: str) -> Any:
     return _checked_text(_text(cell, kind), column, use)
 
 
-def _number(cell: Any, column: Column) -> Any:
+def _number(cell: SparkColumn, column: Column) -> Any:
     f, written = _functions(), column.format
     if not column.is_text:
         return cell.cast("double")
@@ -368,7 +371,7 @@ def _number(cell: Any, column: Column) -> Any:
     return f.when(fits, f.replace(plain, f.lit(written.decimal), f.lit(".")).try_cast("double"))
 
 
-def _checked_number(number: Any, column: Column) -> Any:
+def _checked_number(number: SparkColumn, column: Column) -> Any:
     """A finite number that its description allows."""
     f, described = _functions(), column.described
     tests = [f.lit(True)]
@@ -384,7 +387,7 @@ def _checked_number(number: Any, column: Column) -> Any:
     return f.when(reduce(and_, tests), _finite(number))
 
 
-def _truth(cell: Any, column: Column) -> Any:
+def _truth(cell: SparkColumn, column: Column) -> Any:
     f, (yes, no) = _functions(), words_of(column)
     if column.kind == BOOLEAN:
         return cell
@@ -400,7 +403,7 @@ def _truth(cell: Any, column: Column) -> Any:
     return f.when(number.isin(*yeses), True).when(number.isin(*noes), False)
 
 
-def _day(cell: Any, column: Column) -> Any:
+def _day(cell: SparkColumn, column: Column) -> Any:
     """A text as a moment, put together from its digits: no parser that could stop at one."""
     f, described, text = _functions(), column.described, _trimmed(cell)
     if described is None or described.kind != DATE_KIND:
@@ -420,13 +423,13 @@ def _day(cell: Any, column: Column) -> Any:
     return _unmarked(f.when(good, f.concat_ws(" ", days, clock)), text, column)
 
 
-def _unmarked(read: Any, text: Any, column: Column) -> Any:
+def _unmarked(read: SparkColumn, text: SparkColumn, column: Column) -> Any:
     """Nothing where the owner says that this text stands for a missing value."""
     marks = column.format.missing if has_own_marks(column.format) else ()
     return _functions().when(~text.isin(*marks), read) if marks else read
 
 
-def _whole_moment(written: Any) -> Any:
+def _whole_moment(written: SparkColumn) -> Any:
     """A day with its first moment, a moment or a time of day as it is; years have four digits."""
     f = _functions()
     text = f.regexp_replace(written, f"[+]00{_END}", "")
@@ -434,16 +437,16 @@ def _whole_moment(written: Any) -> Any:
     return f.when(_matches(whole, f"({DATE} )?{CLOCK}"), whole)
 
 
-def _matches(text: Any, pattern: str) -> Any:
+def _matches(text: SparkColumn, pattern: str) -> Any:
     return text.rlike(f"^({pattern}){_END}")
 
 
-def _two_digits(number: Any) -> Any:
+def _two_digits(number: SparkColumn) -> Any:
     f = _functions()
     return f.lpad(number.cast("string"), 2, "0")
 
 
-def _checked_text(text: Any, column: Column, use: str) -> Any:
+def _checked_text(text: SparkColumn, column: Column, use: str) -> Any:
     f, described, tests = _functions(), column.described, []
     if described is not None and described.kind == CATEGORY and described.values:
         tests.append(text.isin(*map(str, described.values)))
@@ -456,30 +459,30 @@ def _checked_text(text: Any, column: Column, use: str) -> Any:
     return f.when(reduce(and_, tests), label) if tests else label
 
 
-def _without_zeros(text: Any) -> Any:
+def _without_zeros(text: SparkColumn) -> Any:
     f = _functions()
     return f.when(_matches(text, WHOLE_LABEL), f.split_part(text, f.lit("."), f.lit(1))).otherwise(text)
 
 
-def _finite(number: Any) -> Any:
+def _finite(number: SparkColumn) -> Any:
     f = _functions()
     return f.when(~f.isnan(number) & (f.abs(number) != float("inf")), number)
 
 
-def _trimmed(cell: Any) -> Any:
+def _trimmed(cell: SparkColumn) -> Any:
     f = _functions()
     # a collation of the column's own would make texts equal that are not; what is not UTF-8 is missing
     return f.trim(f.try_validate_utf8(f.collate(cell.cast("string"), "UTF8_BINARY")), f.lit(BLANKS))
 
 
-def _text(cell: Any, kind: str) -> Any:
+def _text(cell: SparkColumn, kind: str) -> Any:
     f = _functions()
     if kind != MOMENT:
         return f.nullif(_trimmed(cell), f.lit(""))
     return cell.cast("string")
 
 
-def _number_label(number: Any) -> Any:
+def _number_label(number: SparkColumn) -> Any:
     """3.0 and 3 are the same label; other numbers are written with the fewest digits, as Python does."""
     f = _functions()
     whole = (number % 1.0 == 0) & (f.abs(number) < _LARGEST_WHOLE)

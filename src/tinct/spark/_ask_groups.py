@@ -26,6 +26,8 @@ from tinct.spark import publishing
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
+    from pyspark.sql import DataFrame, SparkSession
+
     from tinct._files.loading import FilePath
     from tinct.asking.answers import Plan
     from tinct.asking.designs import GroupDesign
@@ -62,7 +64,7 @@ class GroupAnswers:
 
 
 def ask_groups(
-    df: Any,
+    df: DataFrame | SparkSource,
     question: Question | str,
     epsilon: AmountLike,
     delta: NumberLike = 0,
@@ -151,7 +153,7 @@ def _is_recorded(book: Ledger, request: str, own: str) -> bool:
     return found is not None and found.answered and found.answer["folder"] == own
 
 
-def _require_published(session: Any, path: str, entry: Entry) -> None:
+def _require_published(session: SparkSession, path: str, entry: Entry) -> None:
     """Give the recorded answers their name, unless they have it. If they are gone they are not drawn again."""
     if not publishing.exists(session, path):
         if not publishing.is_staged(session, path, entry.answer["folder"]):

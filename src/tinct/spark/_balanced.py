@@ -25,6 +25,8 @@ from tinct.spark.mechanism_frame import MechanismFrame, with_colors
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from pyspark.sql import DataFrame
+
     from tinct.spark.fixed_point import Round
     from tinct.spark.graph_frames import SparkGraph
 
@@ -32,8 +34,8 @@ _ROUNDING = 1e-14  # bounds that are as close as this have met
 
 
 def balanced(
-    vertices: Any,
-    edges: Any,
+    vertices: DataFrame,
+    edges: DataFrame,
     privacy: Any = None,
     *,
     lean: float | Mapping[Any, float] | None = None,
@@ -68,7 +70,7 @@ def balanced(
     return MechanismFrame(table, graph.outputs, search.rounds, claim)
 
 
-def _weights(lean: float | Mapping[Any, float] | None, graph: SparkGraph, edges: Any) -> tuple[float, float]:
+def _weights(lean: float | Mapping[Any, float] | None, graph: SparkGraph, edges: DataFrame) -> tuple[float, float]:
     """The weights of the two colors, from the weakest edge between them."""
     from pyspark.sql import functions as f
 
@@ -85,14 +87,14 @@ def _weights(lean: float | Mapping[Any, float] | None, graph: SparkGraph, edges:
         raise ParameterError.of("lean", "a probability above 0 and below 1", lean)
     left = odds.step(f.lit((1.0 - truth) / truth), f.col("gain"), f.col("shift"))
     crossing = edges.where("source_code <> target_code")
-    weakest = guarded("looking for the weakest edge", crossing.agg(f.min(left)).first)[0]
+    ((weakest,),) = guarded("looking for the weakest edge", crossing.agg(f.min(left)).collect)
     if weakest is None:
         return EVEN
     own, other = weights_of(truth, float(weakest))
     return (own, other) if code == 0 else (other, own)
 
 
-def _with_levels(edges: Any, weights: tuple[float, float]) -> Any:
+def _with_levels(edges: DataFrame, weights: tuple[float, float]) -> Any:
     """Beside every edge between the colors the level at which both its ends may stand."""
     from pyspark.sql import functions as f
 
@@ -164,7 +166,7 @@ class _MeetingBounds:
             still = materialised(self._with_offers(rest, fresh, links), "the open vertices")
             links = materialised(_between(links, still), "the open edges")
 
-    def _bounds(self, still: Any, links: Any, low: Any) -> Any:
+    def _bounds(self, still: Any, links: DataFrame, low: Any) -> Any:
         """Bounds on the keys of all open vertices: from below, or from above with those from below."""
         from pyspark.sql import functions as f
 
@@ -185,7 +187,7 @@ class _MeetingBounds:
         )  # fmt: skip
         return keys
 
-    def _with_offers(self, rest: Any, fresh: Any, links: Any) -> Any:
+    def _with_offers(self, rest: Any, fresh: Any, links: DataFrame) -> Any:
         """The open vertices with what their newly settled neighbours leave them."""
         from pyspark.sql import functions as f
 
@@ -209,7 +211,7 @@ class _MeetingBounds:
         return level * f.when(code == 0, f.lit(self.weights[0])).otherwise(f.lit(self.weights[1]))
 
 
-def _between(links: Any, still: Any) -> Any:
+def _between(links: DataFrame, still: Any) -> Any:
     """The links with two open ends."""
     from pyspark.sql import functions as f
 

@@ -10,11 +10,17 @@ from tinct.spark.graph_frames import directed, read_graph
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from pyspark.sql import DataFrame
+
     from tinct.spark.fixed_point import Round
 
 
 def boundary_distance(
-    vertices: Any, edges: Any, *, progress: Callable[[Round], None] | None = None, max_rounds: int = MAX_ROUNDS
+    vertices: DataFrame,
+    edges: DataFrame,
+    *,
+    progress: Callable[[Round], None] | None = None,
+    max_rounds: int = MAX_ROUNDS,
 ) -> Any:
     """For every vertex the number of edges to the nearest vertex of its own colour that has a neighbour of the other.
 

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from numpy.typing import NDArray
+    from pyspark.sql import DataFrame
 
     from tinct.local.mechanisms.base import Randomiser
     from tinct.local.parameters import DistributionLike
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 _PEOPLE, _BAD = -1, -2  # places in a tally that are no symbols
 
 
-def estimate(df: Any, mechanism: LocalMechanism, *, column: str = REPORT, confidence: float = 0.95) -> Estimate:
+def estimate(df: DataFrame, mechanism: LocalMechanism, *, column: str = REPORT, confidence: float = 0.95) -> Estimate:
     """Frequencies of the symbols from a column of reports, with intervals that hold all at once with this confidence.
 
     The same as ``mechanism.estimate`` on the same reports.
@@ -36,7 +37,7 @@ def estimate(df: Any, mechanism: LocalMechanism, *, column: str = REPORT, confid
 
 
 def likelihood_test(
-    df: Any,
+    df: DataFrame,
     mechanism: LocalMechanism,
     *,
     column: str = REPORT,
@@ -48,7 +49,7 @@ def likelihood_test(
     return result_from(mechanism, _by_output(reports, testable(mechanism)), p0, p1)
 
 
-def tally(df: Any, mechanism: LocalMechanism, *, column: str = REPORT) -> tuple[NDArray[np.int64], int]:
+def tally(df: DataFrame, mechanism: LocalMechanism, *, column: str = REPORT) -> tuple[NDArray[np.int64], int]:
     """How many reports speak for each symbol (for a table: how often each output was reported), and how many there are.
 
     Tallies of different days or places may be added.
@@ -60,7 +61,7 @@ def tally(df: Any, mechanism: LocalMechanism, *, column: str = REPORT) -> tuple[
     return _by_batch(reports, randomiser)
 
 
-def _reports(df: Any, mechanism: LocalMechanism, column: str) -> tuple[Any, Randomiser]:
+def _reports(df: DataFrame, mechanism: LocalMechanism, column: str) -> tuple[Any, Randomiser]:
     """The column of reports, if it is one of this mechanism."""
     pyspark()
     require_frame(df, "df")

@@ -21,6 +21,8 @@ from tinct.spark.mechanism_frame import MechanismFrame, with_colors
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from pyspark.sql import DataFrame, SparkSession
+
     from tinct.errors import NotExtendable
     from tinct.graphs.labels import Vertex
     from tinct.spark.fixed_point import Round
@@ -28,8 +30,8 @@ if TYPE_CHECKING:
 
 
 def extend(
-    vertices: Any,
-    edges: Any,
+    vertices: DataFrame,
+    edges: DataFrame,
     privacy: Any,
     fixed: Any,
     *,
@@ -75,20 +77,20 @@ def extend(
     return MechanismFrame(shown, graph.outputs, rounds, claims.GIVEN)
 
 
-def _require_covered(edges: Any) -> None:
+def _require_covered(edges: DataFrame) -> None:
     from pyspark.sql import functions as f
 
     bare = (
         f.col("source_odds").isNull() & f.col("target_odds").isNull() & (f.col("source_code") != f.col("target_code"))
     )
     missed = f.min(f.when(bare, f.struct("source", "target"))).alias("missed")
-    row = guarded("looking for uncovered edges", edges.agg(missed).first)
+    (row,) = guarded("looking for uncovered edges", edges.agg(missed).collect)
     if row.missed is not None:
         u, v = row.missed
         raise ParameterError(f"edge ({u!r}, {v!r}) is not covered: fix {u!r} or {v!r} (they have different colors)")
 
 
-def _start(graph: SparkGraph, links: Any) -> Any:
+def _start(graph: SparkGraph, links: DataFrame) -> Any:
     """For every free vertex the best bound of a fixed neighbour (infinite without one), and whether it has one."""
     from pyspark.sql import functions as f
 
@@ -143,7 +145,7 @@ def _table(graph: SparkGraph, keys: Any) -> Any:
     )
 
 
-def _worst_conflict(links: Any, keys: Any) -> Conflict | None:
+def _worst_conflict(links: DataFrame, keys: Any) -> Conflict | None:
     """The fixed vertex whose bound from a neighbour is broken most (docs/proofs/extension.md, condition c)."""
     from pyspark.sql import functions as f
 
@@ -160,7 +162,7 @@ def _worst_conflict(links: Any, keys: Any) -> Conflict | None:
     return None if found is None else Conflict(found.target, found.source, int(found.color))
 
 
-def read_fixed(fixed: Any, vertices: Any) -> Any:
+def read_fixed(fixed: Any, vertices: DataFrame) -> Any:
     """A frame (vertex, first, second); its values are checked together with the vertices.
 
     Args:
@@ -191,7 +193,7 @@ def _both(vertex: Vertex, given: Any) -> tuple[float, float]:
     return first, rest[0] if rest else 1.0 - first
 
 
-def _local(session: Any, rows: list[tuple[Any, float, float]], kind: str) -> Any:
+def _local(session: SparkSession, rows: list[tuple[Any, float, float]], kind: str) -> Any:
     import pyarrow as pa
 
     names = [vertex for vertex, _, _ in rows]
@@ -224,7 +226,7 @@ class Conflict:
     color: int
 
 
-def not_extendable(graph: SparkGraph, links: Any, table: Any, conflict: Conflict) -> NotExtendable:
+def not_extendable(graph: SparkGraph, links: DataFrame, table: DataFrame, conflict: Conflict) -> NotExtendable:
     """The error for a conflict, with the fixed vertex at the other end of the path that causes it."""
     path, edges = _path(links, table, conflict)  # from the source to the vertex
     color = conflict.color
@@ -241,12 +243,12 @@ def not_extendable(graph: SparkGraph, links: Any, table: Any, conflict: Conflict
     return told(graph.outputs[color], tuple(path), value, source_value, bound, other)
 
 
-def _path(links: Any, table: Any, conflict: Conflict) -> tuple[list[Any], list[tuple[float, float]]]:
+def _path(links: DataFrame, table: DataFrame, conflict: Conflict) -> tuple[list[Any], list[tuple[float, float]]]:
     """From the fixed vertex that bounds the conflict to the vertex, with the parameters of every edge between."""
     from pyspark.sql import functions as f
 
     last = links.where((f.col("source") == f.lit(conflict.neighbor)) & (f.col("target") == f.lit(conflict.vertex)))
-    row = guarded("tracing the bound", last.select("gain", "shift").first)
+    row, *_ = guarded("tracing the bound", last.select("gain", "shift").limit(1).collect)
     came: dict[Any, tuple[Any, float, float]] = {conflict.neighbor: (conflict.vertex, row.gain, row.shift)}
     frontier, source = [conflict.neighbor], None
     if _rows(table, frontier)[0].odds is not None:
@@ -271,7 +273,7 @@ def _path(links: Any, table: Any, conflict: Conflict) -> tuple[list[Any], list[t
     return path, edges
 
 
-def _tight(links: Any, table: Any, frontier: list[Any], color: int) -> Any:
+def _tight(links: DataFrame, table: DataFrame, frontier: list[Any], color: int) -> Any:
     """The edges into these free vertices that pass their bound on."""
     from pyspark.sql import functions as f
 
@@ -287,7 +289,7 @@ def _tight(links: Any, table: Any, frontier: list[Any], color: int) -> Any:
     return tight.orderBy(fixed_first, "source").limit(_WIDEST)
 
 
-def _rows(table: Any, vertices: list[Any]) -> list[Any]:
+def _rows(table: DataFrame, vertices: list[Any]) -> list[Any]:
     from pyspark.sql import functions as f
 
     rows: list[Any] = guarded("tracing the bound", table.where(f.col("vertex").isin(*vertices)).collect)

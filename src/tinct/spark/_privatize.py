@@ -14,6 +14,8 @@ from tinct.spark.publishing import publish
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
+    from pyspark.sql import DataFrame
+
     from tinct.local.mechanisms.base import Randomiser
 
 REPORT = "report"
@@ -21,7 +23,7 @@ _WHOLE = ("tinyint", "smallint", "int", "bigint")
 
 
 def privatize(
-    df: Any,
+    df: DataFrame,
     column: str,
     mechanism: LocalMechanism,
     *,
@@ -124,14 +126,14 @@ def quoted(name: str) -> str:
     return f"`{doubled}`"
 
 
-def require_single(df: Any, name: str) -> None:
+def require_single(df: DataFrame, name: str) -> None:
     """Refuse a name that several columns have: Spark does not tell upper from lower case."""
     same = [column for column in df.columns if column.lower() == name.lower()]
     if len(same) > 1:
         raise ParameterError(f"several columns are called {', '.join(map(repr, same))!s:.160}: rename all but one")
 
 
-def _require_column(df: Any, column: Any, symbols: tuple[Any, ...], keep: Sequence[str]) -> None:
+def _require_column(df: DataFrame, column: Any, symbols: tuple[Any, ...], keep: Sequence[str]) -> None:
     types = dict(df.dtypes)
     for name in (column, *keep):
         if name not in types:

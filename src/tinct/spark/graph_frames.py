@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from numpy.typing import NDArray
+    from pyspark.sql import DataFrame, SparkSession
 
 
 _PLAIN = ("string", "tinyint", "smallint", "int", "bigint", "date", "boolean")
@@ -49,7 +50,11 @@ class SparkGraph:
 
 
 def read_graph(
-    vertices: Any, edges: Any, outputs: Sequence[Any] | None, fixed: Any = None, budgets: tuple[Any, Any] | None = None
+    vertices: DataFrame,
+    edges: DataFrame,
+    outputs: Sequence[Any] | None,
+    fixed: Any = None,
+    budgets: tuple[Any, Any] | None = None,
 ) -> SparkGraph:
     """Check the frames of a graph and put what is known of both ends beside every edge.
 
@@ -72,7 +77,7 @@ def read_graph(
     return SparkGraph(named, attached, colors)
 
 
-def budget_columns(edges: Any, privacy: Any) -> tuple[Any, Any]:
+def budget_columns(edges: DataFrame, privacy: Any) -> tuple[Any, Any]:
     """The columns ε and δ of the edges, from one Privacy for all of them or from their own."""
     from pyspark.sql import functions as f
 
@@ -94,7 +99,7 @@ def budget_columns(edges: Any, privacy: Any) -> tuple[Any, Any]:
     return f.col("epsilon").cast("double"), f.col("delta").cast("double") if "delta" in given else f.lit(0.0)
 
 
-def with_gains(edges: Any, privacy: Any) -> Any:
+def with_gains(edges: DataFrame, privacy: Any) -> Any:
     """E beside every edge: correctly rounded if there is one privacy for all, by Spark's own exponential if not."""
     from pyspark.sql import functions as f
 
@@ -102,7 +107,7 @@ def with_gains(edges: Any, privacy: Any) -> Any:
     return edges.withColumn("gain", gain).drop("epsilon")
 
 
-def directed(edges: Any) -> Any:
+def directed(edges: DataFrame) -> Any:
     """Both directions of every edge."""
     from pyspark.sql import functions as f
 
@@ -116,7 +121,7 @@ def _turned(name: str) -> str:
     return f"source{name.removeprefix('target')}" if name.startswith("target") else name
 
 
-def vertex_type(vertices: Any) -> str:
+def vertex_type(vertices: DataFrame) -> str:
     """The type of the vertices' names, if it is one that names can have."""
     pyspark()
     require_columns(vertices, "vertices", ("vertex", "color"))
@@ -126,7 +131,7 @@ def vertex_type(vertices: Any) -> str:
     return kind
 
 
-def require_columns(frame: Any, name: str, wanted: tuple[str, ...]) -> None:
+def require_columns(frame: DataFrame, name: str, wanted: tuple[str, ...]) -> None:
     """Refuse what is not a frame with these columns."""
     require_frame(frame, name)
     missing = [column for column in wanted if column not in frame.columns]
@@ -138,7 +143,7 @@ def _base(kind: str) -> str:
     return kind.partition("(")[0].partition(" ")[0]
 
 
-def _colors(vertices: Any, outputs: Sequence[Any] | None) -> tuple[Any, ...]:
+def _colors(vertices: DataFrame, outputs: Sequence[Any] | None) -> tuple[Any, ...]:
     if outputs is not None:
         named = tuple(outputs) if isinstance(outputs, list | tuple) else ()
         if len(named) != 2 or None in named or named[0] == named[1]:
@@ -151,7 +156,7 @@ def _colors(vertices: Any, outputs: Sequence[Any] | None) -> tuple[Any, ...]:
     return tuple(known) or ("",)
 
 
-def _vertices(vertices: Any, colors: tuple[Any, ...], fixed: Any) -> Any:
+def _vertices(vertices: DataFrame, colors: tuple[Any, ...], fixed: Any) -> Any:
     """Every name once: how often it is a vertex and how often it is fixed, with its code and fixed values."""
     from pyspark.sql import functions as f
 
@@ -172,7 +177,7 @@ def _vertices(vertices: Any, colors: tuple[Any, ...], fixed: Any) -> Any:
     return materialised(grouped.withColumn("odds", key), "reading the vertices")
 
 
-def _require_vertices(vertices: Any) -> None:
+def _require_vertices(vertices: DataFrame) -> None:
     from pyspark.sql import functions as f
 
     first, second, held = f.col("first"), f.col("second"), f.col("held")
@@ -209,7 +214,7 @@ def _require_vertices(vertices: Any) -> None:
         )
 
 
-def _attached(vertices: Any, edges: Any, budgets: tuple[Any, Any] | None) -> Any:
+def _attached(vertices: DataFrame, edges: DataFrame, budgets: tuple[Any, Any] | None) -> Any:
     """The edges with the codes and odds of their ends, NULL where an end is not a vertex, and their budgets."""
     from pyspark.sql import functions as f
 
@@ -221,7 +226,7 @@ def _attached(vertices: Any, edges: Any, budgets: tuple[Any, Any] | None) -> Any
     return materialised(ends, "looking up the ends of the edges")
 
 
-def _require_edges(edges: Any) -> None:
+def _require_edges(edges: DataFrame) -> None:
     from pyspark.sql import functions as f
 
     ends, budgeted = f.struct("source", "target"), "epsilon" in edges.columns
@@ -259,7 +264,7 @@ def _require_edges(edges: Any) -> None:
         )
 
 
-def _one(frame: Any, *columns: Any) -> Any:
+def _one(frame: DataFrame, *columns: Any) -> Any:
     return guarded("checking the graph", frame.agg(*columns).first)
 
 
@@ -269,7 +274,7 @@ def _one(frame: Any, *columns: Any) -> Any:
 _EDGES = ("source", "target", "epsilon", "delta")
 
 
-def read_graph_frames(session: Any, path: str) -> tuple[Any, Any]:
+def read_graph_frames(session: SparkSession, path: str) -> tuple[Any, Any]:
     """The vertices and edges of a graph that was written as Parquet."""
     vertices = publishing.read(session, posixpath.join(path, "vertices"))
     edges = publishing.read(session, posixpath.join(path, "edges"))
@@ -278,7 +283,7 @@ def read_graph_frames(session: Any, path: str) -> tuple[Any, Any]:
     return vertices.select("vertex", "color"), edges.select(*(name for name in _EDGES if name in edges.columns))
 
 
-def write_graph_frames(vertices: Any, edges: Any, path: str) -> None:
+def write_graph_frames(vertices: DataFrame, edges: DataFrame, path: str) -> None:
     """Write the frames of a graph as Parquet under a folder that exists and holds no graph yet.
 
     If one of them cannot be stored, neither is published.
@@ -288,7 +293,7 @@ def write_graph_frames(vertices: Any, edges: Any, path: str) -> None:
     publishing.publish_together({posixpath.join(path, "edges"): edges, posixpath.join(path, "vertices"): vertices})
 
 
-def to_frames(session: Any, graph: DatasetGraph, privacy: Any = None) -> tuple[Any, Any]:
+def to_frames(session: SparkSession, graph: DatasetGraph, privacy: Any = None) -> tuple[Any, Any]:
     """The frames of a graph in memory, with budgets along the edges if ``privacy`` is not one for all.
 
     Vertices must be text or whole numbers of 64 bits; colors become text.

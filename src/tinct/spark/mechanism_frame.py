@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
     from tinct.mechanism import Claim
 
 
@@ -38,7 +40,7 @@ class MechanismFrame:
         )
 
 
-def with_colors(table: Any, outputs: tuple[Any, ...]) -> Any:
+def with_colors(table: DataFrame, outputs: tuple[Any, ...]) -> Any:
     """The rows (vertex, color, first, second) of a table that has codes in place of colors."""
     from pyspark.sql import functions as f
 

@@ -87,7 +87,7 @@ def together_named(questions: Iterable[tuple[str | None, Question | str]]) -> To
     for found, what in ((names, "name"), (list(map(str, read)), "question")):
         twice = next((each for at, each in enumerate(found) if each in found[:at]), None)
         if twice is not None:
-            raise ParameterError.about("question", f"the {what} {twice:.80} stands there twice")
+            raise ParameterError(f"the {what} {twice:.80} stands there twice", parameter="question")
     return Together(tuple(names), tuple(read))
 
 
@@ -121,7 +121,7 @@ def _question(given: object) -> Weighted | Mode:
         )
     if type(given).__module__ != Mode.__module__ or not isinstance(given, Weighted | Mode):
         what = "a question of your own" if isinstance(given, YesNo) else type(given).__name__.lower()
-        raise ParameterError.about("question", f"{what} is asked alone: it cannot be asked together with others")
+        raise ParameterError(f"{what} is asked alone: it cannot be asked together with others", parameter="question")
     return given
 
 

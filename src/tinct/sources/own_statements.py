@@ -64,8 +64,8 @@ class StatementSource(Source):
         for part in parts:
             if not require_printable(part, "the name of a table", 1000):
                 raise ParameterError.of("table", "a name such as 'survey.people'")
-        if unknown := next((kind for kind in columns.values() if kind not in _KINDS), None):
-            raise ParameterError.of("columns", f"each one of {', '.join(_KINDS)}", unknown)
+        if any(kind not in _KINDS for kind in columns.values()):
+            raise ParameterError.of("columns", f"each one of {', '.join(_KINDS)}")
         sql = DIALECTS[dialect]
         listed = [
             Column(name, sql.name(name), _KINDS[kind])

@@ -70,6 +70,47 @@ def test_no_module_looks_like_a_test():
     assert [path.name for path in MODULES if re.fullmatch(r"test_.*|.*_test", path.stem)] == []
 
 
+# what chooses among files, one for each command, format or kind: a file behind it is found by its name
+CHOOSERS = {"cli/main.py", "graphs/formats/graph_files.py", "ledger/store.py", "sources/_open.py"}
+# and files that only one other uses, and that stay apart although both would make a short one
+APART = {
+    "questions/modes/best_mean.py": "one of the rules that fill a table, with a proof of its own",
+    "questions/modes/water_filling.py": "another one",
+    "sources/rendered_dialects.py": "dialects of SQL are looked for by that name",
+    "spark/parquet_rows.py": "how a kind of data is read",
+}
+SHORT = 400
+
+
+def users() -> dict[str, set[str]]:
+    """Which files use each file of the library as soon as they are imported: a file may be apart to be loaded later."""
+    home = {".".join(["tinct", *path.relative_to(HOME).with_suffix("").parts]): path for path in HOME.rglob("*.py")}
+    home = {name.removesuffix(".__init__"): str(path.relative_to(HOME)) for name, path in home.items()}
+    found: dict[str, set[str]] = {place: set() for place in home.values()}
+    for place in home.values():
+        tree = ast.parse((HOME / place).read_text(encoding="utf-8"))
+        for node in ast.walk(tree):
+            if isinstance(node, ast.ImportFrom) and node.module:
+                for name in node.names:
+                    known = home.get(f"{node.module}.{name.name}", home.get(node.module))
+                    if known not in (None, place):
+                        found[known].add(place if node in tree.body else "later")
+    return found
+
+
+def test_what_only_one_file_uses_stands_in_it():
+    """A thought is one file, not a file and its only helper, unless it would be long, or is one of several kinds."""
+    lines = {str(path.relative_to(HOME)): len(path.read_text(encoding="utf-8").splitlines()) for path in ROOMS}
+    split = set()
+    for place, by in users().items():
+        [user, *others] = by or {""}
+        if others or place not in lines or user not in lines or user in CHOOSERS:
+            continue  # ROOMS has no __init__.py: what a package offers is found by its name
+        if Path(user).parent == Path(place).parent and lines[place] + lines[user] < SHORT:
+            split.add(place)
+    assert split == set(APART)
+
+
 def test_names_of_before_still_work_and_say_so():
     """A public name that was changed is found under the old one, with a warning."""
     with pytest.warns(DeprecationWarning, match="MechanismComparison"):

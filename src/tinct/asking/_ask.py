@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from tinct import sources
 from tinct.asking._needed_epsilon import Wanted
-from tinct.asking.answers import Answer, Plan
-from tinct.asking.cautions import NO_LEDGER, NOT_DESCRIBED, cautions
+from tinct.asking.answers import NO_LEDGER, NOT_DESCRIBED, Answer, Plan, cautions
 from tinct.asking.described import described_as
 from tinct.asking.designs import CertainDesign, Design, design
 from tinct.asking.following import Following, Recorded, following, recorded_text

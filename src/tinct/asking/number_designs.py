@@ -191,6 +191,7 @@ class NumberDesign:
 def width(noise: Noise, level: NumberLike, center: int = 0) -> int:
     """The least m with which the noise is within m of its center with at least this probability.
 
+    >>> from fractions import Fraction
     >>> from tinct.questions.noise import GeometricNoise
     >>> width(GeometricNoise(Fraction(1, 2)), 0.95)
     5

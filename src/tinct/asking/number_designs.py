@@ -193,8 +193,8 @@ def width(noise: Noise, level: NumberLike, center: int = 0) -> int:
 
     >>> from fractions import Fraction
     >>> from tinct.questions.noise import GeometricNoise
-    >>> width(GeometricNoise(Fraction(1, 2)), 0.95)
-    5
+    >>> width(GeometricNoise(Fraction(1, 2)), 0.95)  # 1 − (4/3)/2^5 = 0.958 is enough, 1 − (4/3)/2^4 is not
+    4
     """
     wanted = rational(level, "level")
     if not 0 < wanted < 1:

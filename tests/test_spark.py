@@ -1195,6 +1195,24 @@ def test_selected_groups_are_the_large_ones(session, tmp_path):
     assert [tuple(row) for row in answers.table.collect()] == [("large", "yes")]
 
 
+def test_numbers_are_answered_from_spark_and_find_their_own_groups(session, tmp_path):
+    """At a large ε the noise is small: one number, a histogram, groups that are found, groups that are declared."""
+    wards = ["large"] * 300 + ["tiny"]
+    data = frame(session, ward=wards, support=["yes"] * 200 + ["no"] * 101)
+    assert abs(ask(data, "count(support)", 20).value - 200) <= 3
+    found = ask(data, "histogram(ward, ['large', 'tiny'])", 20).value
+    assert abs(found["large"] - 300) <= 3
+    answers = spark.ask_groups(data, "count(support)", 2, "1e-9", by="ward", path=str(tmp_path / "found"))
+    ((group, number),) = (tuple(row) for row in answers.table.collect())
+    assert group == "large"
+    assert abs(int(number) - 200) <= 30
+    options = {"by": "ward", "groups": ["large", "none"], "path": str(tmp_path / "declared")}
+    several = spark.ask_groups(data, "histogram(support, ['yes', 'no'])", 20, **options)
+    texts = {row.group: json.loads(row.answer) for row in several.table.collect()}
+    assert abs(texts["large"]["yes"] - 200) <= 3
+    assert abs(texts["none"]["no"]) <= 3
+
+
 def test_jobs_run_from_files_to_files(session, tmp_path):
     """What the command line calls: Parquet in, Parquet out, in the session that is running."""
     data, folder = str(tmp_path / "data.parquet"), str(tmp_path)

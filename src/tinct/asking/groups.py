@@ -200,16 +200,16 @@ class Groups:
         """The answers for some of the groups, however many are shown."""
         shown = self.selected(counts)
         drawn = zip(shown.labels, design.draw_groups(shown), strict=True) if len(shown) else ()
-        return {label: value for label, value in drawn if not (value is None and self.by_number)}
+        if not self.by_number:
+            return dict(drawn)
+        return {label: value for label, value in drawn if value is not None and is_showable(label)}
 
     def selected(self, counts: GroupCounts) -> GroupCounts:
-        """The groups that may be shown: drawn by their size, and with a label that can be shown."""
-        if self.declared is not None or not len(counts):
+        """The groups that may be shown, if they are drawn by their size: with a label that can be shown."""
+        if self.selecting is None or not len(counts):
             return counts
-        drawn = [True] * len(counts)
-        if self.selecting is not None:
-            people = counts.classes.sum(axis=1) + counts.missing
-            drawn = exact.ray(self.selecting, (True, False)).sample(people).tolist()
+        people = counts.classes.sum(axis=1) + counts.missing
+        drawn = exact.ray(self.selecting, (True, False)).sample(people).tolist()
         shown = np.array([show and is_showable(label) for show, label in zip(drawn, counts.labels, strict=True)])
         labels = tuple(label for label, show in zip(counts.labels, shown.tolist(), strict=True) if show)
         return type(counts)(counts.rows, labels, counts.classes[shown], counts.missing[shown])

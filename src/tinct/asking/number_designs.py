@@ -182,10 +182,13 @@ class NumberDesign:
     def noisy(self, numbers: NDArray[Any]) -> list[int]:
         """Each number with its own draw of noise, cut only then to what a ledger has room for."""
         if len(numbers) == 1:
-            drawn = [numbers[0] + self.noise.draw(sampler.below)]
+            drawn = numbers + np.array([self.noise.draw(sampler.below)], object)
         else:
-            drawn = (numbers + self.noise.draw_many(len(numbers), sampler.below_many, sampler.below)).tolist()
-        return [max(-LARGEST, min(int(number), LARGEST)) for number in drawn]
+            drawn = numbers + self.noise.draw_many(len(numbers), sampler.below_many, sampler.below)
+        found: list[int] = drawn.tolist()
+        if drawn.dtype == np.int64:  # which holds no number as large as that
+            return found
+        return [max(-LARGEST, min(int(number), LARGEST)) for number in found]
 
 
 def width(noise: Noise, level: NumberLike, center: int = 0) -> int:

@@ -15,6 +15,7 @@ from benchmarks.measuring import seconds
 from benchmarks.rows import Row, slower
 from tinct import Privacy, ask, exact
 from tinct.exact import sampler
+from tinct.questions.noise import count_noise
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -43,6 +44,10 @@ def sampling() -> Iterator[Row]:
     places = rng.integers(0, 100, DRAWS)
     mine = seconds(lambda: sampler.draw_many(wide, places), 3)
     yield slower("10 million exact draws, 8 answers", mine, "os.urandom", limit, 2.0)
+    for name, delta in (("with δ", "1e-6"), ("without δ", 0)):
+        noise = count_noise(Privacy("0.5", delta))
+        mine = seconds(partial(noise.draw_many, DRAWS, sampler.below_many, sampler.below), 3)
+        yield slower(f"10 million noisy counts {name}", mine, "os.urandom", limit, 2.0)
 
 
 def certifying() -> Iterator[Row]:

@@ -37,8 +37,8 @@ _ONE_DOWN = 1 - 2.0**-50
 class GeometricNoise:
     """The noise; with q ≥ e^−ε it is ε-private for a count that one person moves by one.
 
-    >>> GeometricNoise(Fraction(1, 2)).within(1)
-    0.6666666666666661
+    >>> round(GeometricNoise(Fraction(1, 2)).within(1), 12)
+    0.666666666667
     """
 
     rate: Fraction

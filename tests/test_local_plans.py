@@ -85,6 +85,34 @@ def test_errors_are_those_of_simulated_surveys(goal):
             assert any(abs(means[x] - choice.error**2) <= 4 * spreads[x] for x in at)
 
 
+@pytest.mark.parametrize("epsilon", [0.5, 1, 2, 4])
+def test_errors_are_those_that_were_published(epsilon):
+    """Of rare symbols, by the formulas of Wang et al. (2017), Ye and Barg (2018) and Acharya et al. (2019)."""
+    k, people, growth = 64, 1000, math.exp(epsilon)
+    rare = np.array([1.0] + [0.0] * (k - 1))
+
+    def squared(mechanism):
+        own, other = (float(chance) for chance in mechanism.randomiser.chances)
+        return variance(own, other, rare[1]) / people
+
+    assert squared(local.randomized_response(k, epsilon)) == pytest.approx(
+        (k - 2 + growth) / (growth - 1) ** 2 / people
+    )
+    assert squared(local.unary_encoding(k, epsilon)) == pytest.approx(4 * growth / (growth - 1) ** 2 / people)
+    assert squared(local.hadamard_response(k, epsilon)) == pytest.approx((growth + 1) ** 2 / (growth - 1) ** 2 / people)
+    d = local.subset_selection(k, epsilon).channel.members
+    inside = growth * d / (growth * d + k - d)
+    outside = inside * (d - 1) / (k - 1) + (1 - inside) * d / (k - 1)
+    wanted = outside * (1 - outside) / (inside - outside) ** 2 / people
+    assert squared(local.subset_selection(k, epsilon)) == pytest.approx(wanted)
+    assert d in (max(1, math.floor(k / (growth + 1))), math.ceil(k / (growth + 1)))
+    buckets = round(growth) + 1
+    if buckets > 10:
+        return  # nearly as many buckets as symbols: a hash onto so many collides less often than the formula says
+    ideal = (growth - 1 + buckets) ** 2 / ((growth - 1) ** 2 * (buckets - 1)) / people
+    assert squared(local.local_hashing(k, epsilon)) == pytest.approx(ideal, rel=0.1)
+
+
 def test_shares_left_out_are_the_worst():
     """No distribution on a grid has a larger error than the one that is promised without shares."""
     grid = [np.array(cut) / 6 for cut in product(range(7), repeat=3) if sum(cut) == 6]

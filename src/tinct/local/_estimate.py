@@ -13,6 +13,7 @@ from tinct.local.frequency_errors import plain, statements
 from tinct.local.mechanisms.base import PlainRandomiser
 
 if TYPE_CHECKING:
+    from tinct._files import FilePath
     from tinct.local.local_mechanism import LocalMechanism
     from tinct.local.mechanisms.base import Randomiser
     from tinct.local.parameters import Floats, Integers
@@ -74,11 +75,11 @@ class Estimate:
         columns = (self.frequencies, self.low, self.high)
         return [(self.symbols[at], *(float(column[at]) for column in columns)) for at in order]
 
-    def plot(self, **options: Any) -> Any:
+    def plot(self, *, top: int = 20, dark: bool = False, path: FilePath | None = None) -> Any:
         """Draw the largest shares with their intervals; needs the ``plot`` extra."""
         from tinct import plots
 
-        return plots.shares(self, **options)
+        return plots.shares(self, top=top, dark=dark, path=path)
 
     def _repr_html_(self) -> str:
         """The page that notebooks show."""

@@ -14,6 +14,7 @@ from tinct.local.mechanisms.base import PlainRandomiser
 from tinct.local.parameters import Hypotheses
 
 if TYPE_CHECKING:
+    from tinct._files import FilePath
     from tinct.local.local_mechanism import LocalMechanism
     from tinct.local.parameters import DistributionLike, Floats, Integers
 
@@ -46,11 +47,11 @@ class TestResult:
     reports: int
     outputs: tuple[Floats, Floats] = field(repr=False, compare=False)
 
-    def plot(self, **options: Any) -> Any:
+    def plot(self, *, dark: bool = False, path: FilePath | None = None) -> Any:
         """Draw both errors against the threshold, and what was observed; needs the ``plot`` extra."""
         from tinct import plots
 
-        return plots.errors_of_test(self, **options)
+        return plots.errors_of_test(self, dark=dark, path=path)
 
 
 def testable(mechanism: LocalMechanism) -> PlainRandomiser:

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import dataclasses
 import datetime as dt
+import itertools
 import json
 import math
 import random
+import sqlite3
+from contextlib import closing
 from decimal import Decimal
 from pathlib import Path
 
@@ -21,6 +24,7 @@ from typer.testing import CliRunner
 import naive
 import tinct
 from tinct import FileError, Ledger, ParameterError, Protection, sources
+from tinct.asking import plan
 from tinct.asking.reading_check import check_reading
 from tinct.cli.main import app
 from tinct.questions import parse
@@ -601,6 +605,42 @@ def test_a_value_never_decides_whether_there_is_an_answer(tmp_path):
                     assert sum(abs(one - other) for one, other in zip(found, plain, strict=True)) == 1
 
 
+CANARY = "c4n4ry"
+
+
+def canary_files(folder):
+    """The same rows in files of several kinds, with a word in them that nothing may say again."""
+    frame = pd.DataFrame({"a": ["1", CANARY, f"{CANARY} 5", "x"], "b": [CANARY, "yes", "no", f"{CANARY},{CANARY}"]})
+    frame.to_csv(folder / "x.csv", index=False)
+    frame.to_csv(folder / "x.tsv", index=False, sep="\t")
+    frame.to_json(folder / "x.jsonl", orient="records", lines=True)
+    frame.to_json(folder / "x.json", orient="records")
+    frame.to_parquet(folder / "x.parquet")
+    with closing(sqlite3.connect(folder / "x.db")) as connection:
+        frame.to_sql("t", connection, index=False)
+    yield from (folder / f"x.{end}" for end in ("csv", "tsv", "jsonl", "json", "parquet", "db"))
+    yield frame
+    yield pa.Table.from_pandas(frame)
+
+
+def test_no_error_and_no_plan_says_a_cell(tmp_path):
+    """Whatever is described, however wrongly, and whatever is asked: no word of a cell."""
+    tried = refused = 0
+    extras = ({}, {"c": ColumnDescription("number")}, {"b": ColumnDescription("yes/no")})
+    questions = ("majority(a)", "median(a, above=1)", "threshold(a < 1990-01-01, at_least=1)", "majority(z)")
+    for at, (data, column) in enumerate(itertools.product(canary_files(tmp_path), KINDS[1:])):
+        meaning = made_description(column, {}).columns["c"]
+        described = Description({"a": meaning, **extras[at % 3]})
+        for question in (questions[at % 4], questions[(at + at // 4 + 1) % 4]):
+            tried += 1
+            try:
+                said = str(plan(data, question, epsilon=1, description=described).to_dict())
+            except tinct.TinctError as error:
+                said, refused = str(error), refused + 1
+            assert CANARY not in said
+    assert tried - 10 > refused > 50
+
+
 def counts_or_refusal(data, question, described):
     """The counts, or what is said instead."""
     try:
@@ -748,6 +788,16 @@ def test_how_many_is_no_yes_and_no(tmp_path):
     data = tmp_path / "x.csv"
     data.write_text("children,says\n" + "0,yes\n1,no\n" * 50 + "2,maybe\n", encoding="utf-8")
     assert [each.kind.kind for each in draft(data).findings] == ["number", "yes/no"]
+
+
+def test_what_is_accepted_leaves_no_value_out(tmp_path):
+    """Codes of which one is no number, and more values than are shown: else the owner would accept missing cells."""
+    data = tmp_path / "x.csv"
+    rows = [f"{at % 6 + 1 if at % 40 else '7+'},{at % 31}.5" for at in range(400)]
+    data.write_text("code,size\n" + "\n".join(rows) + "\n")
+    found = draft(data).accepting(["code", "size"])
+    assert set(found.columns["code"].values) == {*"123456", "7+"}
+    assert found.columns["size"] == ColumnDescription("number", least=0.5, most=30.5)
 
 
 def test_a_range_is_that_of_the_numbers_as_they_are_written(tmp_path):

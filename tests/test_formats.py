@@ -986,6 +986,7 @@ HEADERS = {
     "an address": ("c4n4ry@example.org,x", False),
     "yes": ("c4n4ry,N,yes", False),
     "NA": ("c4n4ry,NA", False),
+    "sodium": ("Na,Mg", True),
     "years": ("country,1990,1991", False),
     "the same twice": ("c4n4ry,c4n4ry", False),
     "a title": ("Survey c4n4ry,,", False),

@@ -24,7 +24,7 @@ from tinct.sources.description import (
     Description,
     Format,
 )
-from tinct.sources.inspection import FORMS, STYLES, ColumnContents, contents_of, is_utf8, per_person
+from tinct.sources.inspection import FORMS, MAX_SHOWN, STYLES, ColumnContents, contents_of, is_utf8, per_person
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -164,8 +164,10 @@ def _kind(
         same = [form for form, many in zip(FORMS, found.days, strict=True) if many == found.days[best]]
         other = f", or like {same[1]}: check which" if len(same) > 1 else ""
         return day, day, f"dates written like {FORMS[best]}{other}"
-    few = bool(words) and max(len(words), found.distinct) <= _FEW and told >= 4 * found.distinct
-    if column.kind in (WHOLE, DECIMAL, FLOAT) or found.numbers[STYLES.index(style)] >= _MOST * told:
+    all_shown = len(found.values) < MAX_SHOWN  # how many there are is only known about
+    few = all_shown and bool(words) and max(len(words), found.distinct) <= _FEW and told >= 4 * found.distinct
+    numeric = found.numbers[STYLES.index(style)]
+    if column.kind in (WHOLE, DECIMAL, FLOAT) or (numeric >= _MOST * told and not (few and numeric < told)):
         return _number(found, style, few, words, listed)
     if few:
         values = tuple(sorted(value for value, _ in words))

@@ -84,4 +84,5 @@ def looks_like_title(path: object) -> FileError:
 def _is_data(cell: str) -> bool:
     if len(cell) > MAX_NAME:
         return False
-    return bool(_DIGITS.fullmatch(cell) or _ADDRESS.fullmatch(cell) or cell.lower() in _ANSWERS)
+    answer = cell.lower() in _ANSWERS and cell != "Na"  # which is sodium
+    return bool(_DIGITS.fullmatch(cell) or _ADDRESS.fullmatch(cell) or answer)

@@ -19,7 +19,7 @@ import pytest
 from tools import make_client_vectors
 
 from tinct import local
-from tinct.errors import FileError
+from tinct.errors import FileError, TinctError
 from tinct.local.mechanism_files import read_mechanism, write_mechanism
 
 NODE = shutil.which("node")
@@ -557,6 +557,53 @@ def test_javascript_runs_the_vectors():
     made, refused, wrong = json.loads(in_node(script, CLIENT, given=(CLIENTS / "vectors.json").read_text()))
     assert (made, wrong) == (len(make_client_vectors.MECHANISMS), [])
     assert refused > 20
+
+
+def test_javascript_keeps_the_memories_of_the_vectors():
+    """Answers that change and come back: the same reports and the same memories; changed ones are refused."""
+    script = """
+      const { readChain, answer } = await import(process.argv[1]);
+      const { chains, refused_chains } = JSON.parse(require("fs").readFileSync(0, "utf8"));
+      const wrong = [];
+      for (const { name, file, steps, refused_memories } of chains) {
+        const chain = readChain(file);
+        let memory = null;
+        for (const step of steps) {
+          const left = Array.from(step.bytes.matchAll(/../g), ([byte]) => parseInt(byte, 16));
+          const source = (size) => Uint8Array.from(left.splice(0, 8).slice(0, size));
+          const got = answer(chain, step.symbol, memory, source);
+          const same = JSON.stringify(got.report) === JSON.stringify(step.report) && got.memory === step.memory;
+          if (!same || left.length) wrong.push([name, got, step, left]);
+          memory = got.memory;
+        }
+        for (const forged of refused_memories)
+          try { answer(chain, steps[0].symbol, forged); wrong.push([name, forged]); } catch (error) {
+            if (!error.message.startsWith("the memory is refused")) wrong.push([name, error.message]);
+          }
+        try { readChain(file, { lifetime: "0.9", first: "0.9" }); wrong.push([name, "limit"]); } catch {}
+        try { answer(JSON.parse(file), steps[0].symbol); wrong.push([name, "unverified"]); } catch {}
+      }
+      for (const { why, file } of refused_chains) {
+        try { readChain(file); wrong.push(why); } catch {}
+      }
+      console.log(JSON.stringify([chains.length, refused_chains.length, wrong]));
+    """
+    given = (CLIENTS / "vectors.json").read_text()
+    assert json.loads(in_node(script, CLIENT, given=given)) == [4, 36, []]
+
+
+def test_python_refuses_the_chains_and_memories_of_the_vectors(tmp_path):
+    """The same as clients."""
+    held = json.loads((CLIENTS / "vectors.json").read_text())
+    for each in held["refused_chains"]:
+        (tmp_path / "c.json").write_text(each["file"])
+        with pytest.raises(FileError):
+            local.Chain.from_json(tmp_path / "c.json")
+    for each in held["chains"]:
+        chain = make_client_vectors.CHAINS[each["name"]]
+        for text in each["refused_memories"]:
+            with pytest.raises(TinctError):
+                chain.answer(chain.symbols[0], local.Memory.from_text(text))
 
 
 def test_python_refuses_what_the_vectors_refuse(tmp_path):

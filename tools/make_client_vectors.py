@@ -16,12 +16,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tinct import local
+from tinct.local import Memory
 from tinct.local.report_files import envelope
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from tinct.local import LocalMechanism
+    from tinct.local import Chain, LocalMechanism
 
 TARGET = Path(__file__).parent.parent / "clients" / "vectors.json"
 DRAWS = 6  # for each mechanism
@@ -44,13 +45,60 @@ MECHANISMS = {
 }
 
 
+CHAINS = {
+    "bits": local.repeated(5, 2, 1, symbols=["a", "b", "c", "d", "é"]),
+    "cells": local.repeated(4, "ln 9", "ln 3", kind="cells"),
+    "cells without fresh noise": local.repeated(3, 1, 1, kind="cells"),
+    "hash": local.repeated(30, 3, "1/2", kind="hash", buckets=4),
+}
+_ANSWERS = (0, 0, 1, 0, 2, 1)
+
+
 def vectors() -> dict[str, Any]:
     """Everything that the file holds."""
     return {
         "schema": "tinct/client-vectors@1",
         "mechanisms": [_vectors(name, mechanism) for name, mechanism in MECHANISMS.items()],
         "refused": [{"why": why, "file": text} for why, text in _refused()],
+        "chains": [_chain(name, chain) for name, chain in CHAINS.items()],
+        "refused_chains": [{"why": why, "file": text} for why, text in _refused_chains()],
     }
+
+
+def _chain(name: str, chain: Chain) -> dict[str, Any]:
+    """A chain, answers that change and come back, and memories that must be refused."""
+    steps: list[dict[str, Any]] = []
+    memory = None
+    for at, code in enumerate(_ANSWERS):
+        stream = b"".join(hashlib.sha256(f"{name} {at} {part}".encode()).digest() for part in range(STREAM // 32))
+        source = io.BytesIO(stream)
+        report, memory = chain.answer(chain.symbols[code], memory, source.read)
+        used = stream[: source.tell()].hex()
+        sent = envelope(chain.mechanism, report)
+        steps.append({"symbol": chain.symbols[code], "bytes": used, "report": sent, "memory": memory.to_text()})
+    first = steps[0]["memory"]
+    damaged = [first.replace('"hash"', '"hash" '), first.replace("0", "1", 1), first[:-3], "{}", "", "[]"]
+    ids = (chain.memo.id, chain.mechanism.id)
+    damaged += [Memory(*ids, None, {0: 99}).to_text(), Memory(*ids, (0, 0), {}).to_text()]
+    return {"name": name, "file": _text(chain), "steps": steps, "refused_memories": damaged}
+
+
+def _refused_chains() -> Iterator[tuple[str, str]]:
+    for name, chain in CHAINS.items():
+        held = json.loads(_text(chain))
+        truth = {"other": "1"} if name == "bits" else {"own": str(2**31 - 3), "other": "1"}
+        for why, change in (
+            ("a first stage that tells the truth", {"memo": {**held["memo"], **truth}}),
+            ("less for a lifetime than it keeps", {"lifetime": "1/100"}),
+            ("less for a report than it keeps", {"first": "1/100"}),
+            ("growth above the budget", {"first_growth": "1000"}),
+            ("too much noise", {"noise": str(2**31)}),
+            ("noise that is a number", {"noise": 1}),
+            ("another kind", {"kind": "dice"}),
+            ("an unknown field", {"more": 1}),
+            ("other units", {"memo": {**held["memo"], "denominator": str(2**32)}}),
+        ):
+            yield f"{name}: {why}", json.dumps({**held, **change}, ensure_ascii=False)
 
 
 def _vectors(name: str, mechanism: LocalMechanism) -> dict[str, Any]:
@@ -70,7 +118,7 @@ def _vectors(name: str, mechanism: LocalMechanism) -> dict[str, Any]:
     return {"name": name, "file": _text(mechanism), "id": mechanism.id, "draws": draws}
 
 
-def _text(mechanism: LocalMechanism) -> str:
+def _text(mechanism: LocalMechanism | Chain) -> str:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "m.json"
         mechanism.to_json(path)
@@ -128,14 +176,11 @@ def _refused() -> Iterator[tuple[str, str]]:
 def text() -> str:
     """The file, one mechanism or refusal a line."""
     found = vectors()
-    lines = {
-        name: ",\n".join(json.dumps(each, ensure_ascii=True, separators=(",", ":")) for each in found[name])
-        for name in ("mechanisms", "refused")
-    }
-    return (
-        f'{{\n"schema": {json.dumps(found["schema"])},\n"mechanisms": [\n{lines["mechanisms"]}\n],\n'
-        f'"refused": [\n{lines["refused"]}\n]\n}}\n'
-    )
+    parts = [f'"schema": {json.dumps(found["schema"])}']
+    for name in ("mechanisms", "refused", "chains", "refused_chains"):
+        lines = ",\n".join(json.dumps(each, ensure_ascii=True, separators=(",", ":")) for each in found[name])
+        parts.append(f'"{name}": [\n{lines}\n]')
+    return "{\n" + ",\n".join(parts) + "\n}\n"
 
 
 if __name__ == "__main__":

@@ -32,7 +32,17 @@ func TestVectors(t *testing.T) {
 				Report, Envelope json.RawMessage
 			}
 		}
-		Refused []struct{ Why, File string }
+		Refused       []struct{ Why, File string }
+		RefusedChains []struct{ Why, File string } `json:"refused_chains"`
+		Chains        []struct {
+			Name, File      string
+			RefusedMemories []string `json:"refused_memories"`
+			Steps           []struct {
+				Symbol        any
+				Bytes, Memory string
+				Report        json.RawMessage
+			}
+		}
 	}
 	text, err := os.ReadFile("../vectors.json")
 	if err == nil {
@@ -68,6 +78,42 @@ func TestVectors(t *testing.T) {
 		}
 		if _, err := Read([]byte(each.File), &Limit{Epsilon: "0.01"}); err == nil {
 			t.Error(each.Name, "was read beyond its limit")
+		}
+	}
+	for _, each := range vectors.Chains {
+		chain, err := ReadChain([]byte(each.File), "", "")
+		if err != nil {
+			t.Fatal(each.Name, err)
+		}
+		memory := ""
+		for _, step := range each.Steps {
+			stream, _ := hex.DecodeString(step.Bytes)
+			source := &eights{stream}
+			sent, after, err := chain.AnswerFrom(step.Symbol, memory, source)
+			same(t, each.Name, sent, err, step.Report)
+			if after != step.Memory || len(source.left) > 0 {
+				t.Error(each.Name, after, step.Memory, len(source.left))
+			}
+			memory = after
+		}
+		for _, forged := range each.RefusedMemories {
+			if _, _, err := chain.Answer(each.Steps[0].Symbol, forged); err == nil && forged != "" {
+				t.Error(each.Name, "took the memory", forged)
+			}
+		}
+		if _, _, err := chain.Answer(each.Steps[0].Symbol, memory); err != nil {
+			t.Error(each.Name, err)
+		}
+		if _, err := ReadChain([]byte(each.File), "0.9", ""); err == nil {
+			t.Error(each.Name, "was read beyond its limit")
+		}
+	}
+	if len(vectors.Chains) < 4 || len(vectors.RefusedChains) < 30 {
+		t.Error("chains are missing")
+	}
+	for _, each := range vectors.RefusedChains {
+		if _, err := ReadChain([]byte(each.File), "", ""); err == nil {
+			t.Error("not refused:", each.Why)
 		}
 	}
 	for _, each := range vectors.Refused {

@@ -47,3 +47,22 @@ export function id(mechanism: Mechanism): string;
 
 /** A uniform whole number in [0, bound). */
 export function below(bound: bigint, source: RandomBytes): bigint;
+
+/** A chain for people who are asked again, as `readChain` gives it. */
+export interface Chain {
+  readonly schema: "tinct/local-chain@1";
+  readonly kind: "bits" | "cells" | "hash";
+  readonly lifetime: string;
+  readonly first: string;
+}
+
+/** The chain that the text of a file holds, verified: its first stage, and both stages as one. */
+export function readChain(text: string, most?: { readonly lifetime: string; readonly first: string }): Chain;
+
+/** One report in its envelope, and the memory to keep on the device (null the first time) for the next one. */
+export function answer(
+  chain: Chain,
+  answer: Answer,
+  memory?: string | null,
+  source?: RandomBytes,
+): { report: Envelope; memory: string };

@@ -528,7 +528,7 @@ function check(mechanism, most) {
 }
 
 // What JSON.parse does not tell: keys given twice, fractions where whole numbers belong, numbers that overflow.
-function checkText(text) {
+function checkText(text, whole = "randomiser") {
   const open = []; // for every open bracket: the keys so far, and the key that is being given
   let top = null; // the field of the mechanism that is being read
   // whole numbers that stand in a row are one token, because there may be very many
@@ -553,7 +553,7 @@ function checkText(text) {
       if (token.includes(",")) inner.awaits = inner.keys !== null;
       if (!/[.eE]/.test(token)) continue;
       demand(Number.isFinite(Number(token)), "a number is too large");
-      demand(top !== "randomiser", "a number of the randomiser is not written as a whole number");
+      demand(top !== whole, "a number of the randomiser is not written as a whole number");
     }
   }
 }
@@ -693,4 +693,131 @@ function report(mechanism, symbol, source = secure) {
   return { version: VERSION, mechanism: found.id(), report: found.pack(privatize(mechanism, symbol, source)) };
 }
 
-export { read, check, privatize, report, id, below };
+// ------------------------------------------------------------------------------------------------ asking again: chains
+
+const CHAIN = "tinct/local-chain@1";
+const MEMORY = "tinct/memo@1";
+const HALF = 1n << 31n; // units of each of the two stages
+const STAGES = new Map([["bits", "unary"], ["cells", "cells"], ["hash", "hash"]]);
+const CHAIN_FIELDS = ["kind", "lifetime", "first", "symbols", "lifetime_growth", "first_growth", "memo", "noise"];
+const chains = new WeakMap();
+
+// The chain that the text of a file holds, verified: its first stage, and both stages as one. `most` is what the person
+// agrees to at most, such as { lifetime: "2", first: "1" }.
+function readChain(text, most) {
+  demand(typeof text === "string", "a file must be given as text");
+  const content = text.replace(/^\ufeff/, "");
+  let given;
+  try {
+    given = JSON.parse(content);
+  } catch {
+    refuse("the file is not JSON");
+  }
+  checkText(content, "memo");
+  demand(isObject(given) && given.schema === CHAIN, `schema must be ${CHAIN}`);
+  const field = fieldsOf(given, "the chain", ["schema", ...CHAIN_FIELDS]);
+  const kind = field("kind");
+  demand(STAGES.has(kind), `kind must be one of ${[...STAGES.keys()].join(", ")}`);
+  const symbols = copied(field("symbols"));
+  const places = placesOf(symbols);
+  const size = places.size;
+  const stage = (randomiser, growth, epsilon) => {
+    const held = new Map([["randomiser", randomiser], ["growth", growth], ["epsilon", epsilon], ["delta", "0"]]);
+    return provedDraw((name) => held.get(name), size, amount(epsilon, "a budget"), [0n, 1n]);
+  };
+  const memo = stage(field("memo"), field("lifetime_growth"), field("lifetime"));
+  const unit = (name) => unitsOf(memo.fields.get(name), name);
+  demand(memo.kind === STAGES.get(kind) && unit("denominator") === HALF, "memo must be of this kind and have 2^31 units");
+  const noise = unitsOf(field("noise"), "noise");
+  const count = BigInt(kind === "bits" ? 2 : memo.fields.get(kind === "cells" ? "cells" : "buckets"));
+  demand(noise * count <= HALF, "noise must leave the kept value the likeliest");
+  const both = new Map(memo.fields);
+  both.set("denominator", `${HALF * HALF}`);
+  if (kind === "bits") both.set("other", `${unit("other") * (HALF - noise) + (HALF - unit("other")) * noise}`);
+  else {
+    const [own, other, kept] = [unit("own"), unit("other"), HALF - (count - 1n) * noise];
+    both.set("own", `${own * kept + (count - 1n) * other * noise}`);
+    both.set("other", `${own * noise + other * kept + (count - 2n) * other * noise}`);
+    const plain = kind === "hash" || (count === BigInt(size) && both.get("cell_of").every((cell, at) => cell === at));
+    demand(plain, "the cells of a chain must be its symbols");
+  }
+  const one = stage(Object.fromEntries(both), field("first_growth"), field("first"));
+  if (most !== undefined)
+    for (const name of ["lifetime", "first"]) {
+      const limit = amount(most[name], `the limit of ${name}`);
+      demand(noLarger(amount(field(name), name), limit), `${name}, ε = ${field(name)}, is more than ${most[name]}`);
+    }
+  const chain = Object.freeze({ schema: CHAIN, kind, lifetime: field("lifetime"), first: field("first") });
+  const ids = { memo: identity(symbols, memo.fields), mechanism: identity(symbols, one.fields) };
+  const pack = packing(one.kind, size, 0);
+  chains.set(chain, { kind, places, size, memo, noise, count: Number(count), ids, pack });
+  return chain;
+}
+
+// A memory as text, with a checksum against damage.
+function memoryText(fields) {
+  const lines = (held) => `{\n${Object.entries(held).map(([name, value]) => `"${name}": ${JSON.stringify(value)}`).join(",\n")}\n}\n`;
+  return lines({ ...fields, check: sha256(encoder.encode(lines(fields))).slice(0, 16) });
+}
+
+function readMemory(text, { kind, size, count, memo, ids }) {
+  const fail = (why) => {
+    throw new Error(`the memory is refused: ${why}`);
+  };
+  let given;
+  try {
+    given = JSON.parse(text);
+  } catch {
+    fail("it is not JSON");
+  }
+  const names = ["schema", "memo", "mechanism", "hash", "drawn", "check"];
+  if (!isObject(given) || Object.keys(given).join() !== names.join() || given.schema !== MEMORY) fail("it is no memory of a chain");
+  const { check: said, ...fields } = given;
+  if (memoryText(fields) !== text) fail("it was changed or damaged since it was written");
+  if (given.memo !== ids.memo || given.mechanism !== ids.mechanism) fail("it is of another chain");
+  const isBits = (value) => Array.isArray(value) && value.length === size && value.every((bit) => bit === 0 || bit === 1);
+  const isKept = kind === "bits" ? isBits : (value) => isWhole(value) && value < count;
+  const many = kind === "hash" ? count : size;
+  const prime = kind === "hash" ? memo.fields.get("prime") : 0;
+  const pair = given.hash;
+  const hashed = kind === "hash" && Array.isArray(pair) && pair.length === 2 && pair.every(isWhole) && pair[0] > 0 && Math.max(...pair) < prime;
+  const drawn = isObject(given.drawn) && Object.entries(given.drawn).every(([at, value]) => /^\d{1,9}$/.test(at) && Number(at) < many && isKept(value));
+  if (!drawn || (pair !== null && !hashed)) fail("it holds what the chain cannot have drawn");
+  return fields;
+}
+
+// One report of an answer in its envelope, and the memory that the device has to keep for the next one, as text. Losing
+// the memory costs the whole lifetime's ε again.
+function answer(chain, symbol, memory = null, source = secure) {
+  const found = chains.get(chain);
+  if (found === undefined) throw new Error("the chain is refused: it was not verified by readChain");
+  const { kind, places, memo, noise, count, ids, pack } = found;
+  let code;
+  try {
+    code = places.get(keyOf(symbol));
+  } catch {
+    code = undefined;
+  }
+  if (code === undefined) throw new Error("the answer is not one of the chain's symbols");
+  const kept = memory === null ? { schema: MEMORY, ...ids, hash: null, drawn: {} } : readMemory(memory, found);
+  const unit = (name) => BigInt(memo.fields.get(name));
+  const fresh = (cell) => drawCell(cell, HALF - BigInt(count - 1) * noise, noise, HALF, source);
+  let [at, said] = [code, null];
+  if (kind === "hash") {
+    const prime = unit("prime");
+    kept.hash ??= [Number(below(prime - 1n, source)) + 1, Number(below(prime, source))];
+    const [a, b] = kept.hash;
+    at = Number(((BigInt(a) * BigInt(code) + BigInt(b)) % prime) % BigInt(count));
+    kept.drawn[at] ??= drawCell(at, unit("own"), unit("other"), HALF, source);
+    said = [a, b, fresh(kept.drawn[at])];
+  } else if (kind === "bits") {
+    kept.drawn[at] ??= memo.draw(at, source).map(Number);
+    said = kept.drawn[at].map((bit) => (bit === 1) !== below(HALF, source) < noise);
+  } else {
+    kept.drawn[at] ??= memo.draw(at, source);
+    said = fresh(kept.drawn[at]);
+  }
+  return { report: { version: VERSION, mechanism: ids.mechanism, report: pack(said) }, memory: memoryText(kept) };
+}
+
+export { read, check, privatize, report, id, below, readChain, answer };

@@ -145,9 +145,10 @@ class Chain:
             )
             if not fine:
                 raise ParameterError("this memory holds what the chain cannot have drawn")
-        if isinstance(memo, HashRandomiser) and memory.hash is not None:
+        if memory.hash is not None:
             a, b = memory.hash
-            if not (0 < a < memo.prime and 0 <= b < memo.prime):
+            prime = memo.prime if isinstance(memo, HashRandomiser) else 0
+            if not (0 < a < prime and 0 <= b < prime):
                 raise ParameterError("this memory holds what the chain cannot have drawn")
         return memory
 
@@ -298,7 +299,10 @@ class Memory:
         if not fine:
             raise FileError("this is no memory of a chain", path=where)
         kept = {int(at): value if type(value) is int else tuple(map(bool, value)) for at, value in drawn.items()}
-        return cls(read["memo"], read["mechanism"], None if pair is None else (pair[0], pair[1]), kept)
+        made = cls(read["memo"], read["mechanism"], None if pair is None else (pair[0], pair[1]), kept)
+        if made.to_text() != text:
+            raise FileError("it is not as it was written", path=where)
+        return made
 
 
 def repeated(

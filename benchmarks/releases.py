@@ -1,11 +1,9 @@
-"""Certifying, sampling and asking: against the operating system's entropy and against DuckDB."""
+"""Certifying and sampling: against the operating system's entropy."""
 
 from __future__ import annotations
 
 import os
-import tempfile
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -13,7 +11,7 @@ import numpy as np
 from benchmarks import cases
 from benchmarks.measuring import seconds
 from benchmarks.rows import Row, slower
-from tinct import Privacy, ask, exact
+from tinct import Privacy, exact
 from tinct.exact import sampler
 from tinct.questions.noise import count_noise
 
@@ -21,14 +19,12 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 DRAWS = 10_000_000
-ROWS = 10_000_000
 
 
 def rows() -> Iterator[Row]:
     """Every comparison."""
     yield from sampling()
     yield from certifying()
-    yield from asking()
 
 
 def sampling() -> Iterator[Row]:
@@ -58,33 +54,3 @@ def certifying() -> Iterator[Row]:
         exact.balanced(cube, cases.UNIFORM)
         times.append(seconds(partial(exact.balanced, cube, cases.UNIFORM), 2))
     yield slower("integer optimum with proof, 15-cube (doubled)", times[1], "14-cube", times[0], 2.3)
-
-
-def asking() -> Iterator[Row]:
-    """One question about ten million rows against the same aggregation in plain SQL."""
-    import duckdb
-
-    with tempfile.TemporaryDirectory() as folder:
-        for suffix, limit in ((".parquet", 1.3), (".csv", 1.3)):
-            path = Path(folder) / f"claims{suffix}"
-            duckdb.sql(
-                f"COPY (SELECT (random() * 2000)::INTEGER AS cost, 'r' || (random() * 5000)::INTEGER AS region "
-                f"FROM range({ROWS})) TO '{path}'"
-            )
-            read = f"read_csv('{path}', all_varchar=true)" if suffix == ".csv" else f"'{path}'"
-            cost = "try_cast(cost AS DOUBLE)" if suffix == ".csv" else "cost"
-            sql = f"SELECT count(*) FILTER ({cost} > 1200), count(*) FILTER ({cost} <= 1200), count(*) FROM {read}"
-            question = "median(cost, above=1200)"
-            plain = seconds(partial(_sql, sql), 3)
-            mine = seconds(partial(ask, path, question, 1), 3)
-            yield slower(f"ask about 10 million rows, {suffix}", mine, "DuckDB's own aggregation", plain, limit)
-            plain = seconds(partial(_sql, sql.replace("SELECT", "SELECT region,") + " GROUP BY region"), 3)
-            mine = seconds(partial(ask, path, question, 1, "1e-6", by="region"), 3)
-            yield slower(f"ask for 5,001 groups of them, {suffix}", mine, "DuckDB's own aggregation", plain, limit)
-
-
-def _sql(text: str) -> list[tuple[object, ...]]:
-    import duckdb
-
-    with duckdb.connect() as connection:
-        return connection.sql(text).fetchall()

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from tinct._kernels.text_splitting import MAX_DIGITS
 from tinct.questions.predicates import DAY, LABEL, NUMBER, TEXT, YES_NO
 from tinct.sources import description
-from tinct.sources.columns import BOOLEAN, DECIMAL, FLOAT, MOMENT, PERSON, moment_text
+from tinct.sources.columns import BOOLEAN, DECIMAL, FLOAT, MOMENT, PERSON, WHOLE, moment_text
 from tinct.sources.description import MISSING, Format
 from tinct.sources.sql_dialects import BLANKS, CLOCK, DATE, DUCKDB, DuckDB
 
@@ -215,7 +215,7 @@ def _trimmed(column: Column, sql: DuckDB) -> str:
 def _checked_number(column: Column, read: str, sql: DuckDB) -> str:
     """A finite number that its description allows."""
     described = column.described
-    tests = [sql.finite(read)]
+    tests = [f"{read} IS NOT NULL" if column.kind == WHOLE else sql.finite(read)]
     if described is not None and described.least is not None:
         tests.append(f"{read} >= {sql.number(described.least)}")
     if described is not None and described.most is not None:
@@ -225,7 +225,7 @@ def _checked_number(column: Column, read: str, sql: DuckDB) -> str:
     marks = marked_numbers(column)
     if marks:
         tests.append(f"{read} NOT IN ({', '.join(map(sql.number, marks))})")
-    return f"CASE WHEN {' AND '.join(tests)} THEN {read} END"
+    return read if tests == [f"{read} IS NOT NULL"] else f"CASE WHEN {' AND '.join(tests)} THEN {read} END"
 
 
 def _number_label(checked: str, read: str, sql: DuckDB) -> str:

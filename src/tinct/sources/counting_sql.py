@@ -139,7 +139,12 @@ class Statement:
         label = joined([
             second_reading(column, LABEL, each, self._sql) for column, each in zip(columns, written, strict=True)
         ], self._sql)  # fmt: skip
-        parts = f"SELECT {label} AS label, {', '.join(names)} FROM ({texts}) AS texts"
+        read = [
+            f"{first_reading(replace(column, identifier=each), LABEL, self._sql)} AS {each}"
+            for column, each in zip(columns, written, strict=True)
+        ]
+        texts = f"SELECT {', '.join([*read, *names])} FROM ({texts}) AS texts"
+        parts = f"SELECT {label} AS label, {', '.join(names)} FROM ({texts}) AS readings"
         if plan.groups is not None:
             listed = ", ".join(self._literal(each) for each in plan.groups)
             others = [f"CASE WHEN label IN ({listed}) THEN label END AS label", *names]
@@ -158,8 +163,10 @@ class Statement:
         items, sql = self._alias.items(), self._sql
         first = [f"{first_reading(self._read[key], key[1], sql)} AS {alias}" for key, alias in items]
         second = [f"{second_reading(self._read[key], key[1], alias, sql)} AS {alias}" for key, alias in items]
-        if self.plan.unit is None:
-            second += [f"{self._alias[name, LABEL]} AS r{at}" for at, name in enumerate(self.plan.by)]
+        if self.plan.unit is None:  # what is written, to be read when it has been counted
+            for at, column in enumerate(self._read[name, LABEL] for name in self.plan.by):
+                first.append(f"{sql.as_text(column.identifier) if column.is_text else column.identifier} AS r{at}")
+                second.append(f"r{at}")
         return f"SELECT {', '.join(second)} FROM (SELECT {', '.join(first)} FROM {scan}) AS cells"
 
     def _inside(self) -> str:

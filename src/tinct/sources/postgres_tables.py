@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from contextlib import contextmanager
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
 
@@ -118,11 +119,11 @@ class _PostgresEngine:
         return {name: masked_array([row[at] for row in rows]) for at, name in enumerate(names)}
 
     def batches(self, statement: Statement, size: int) -> Iterator[Any]:
-        """The rows a statement returns as Arrow batches, fetched from the server a part at a time."""
+        """The rows a statement returns as Arrow batches, as they come from the server."""
         arrow = pyarrow()
-        with self._session() as session, session.cursor("tinct_rows") as cursor:
-            cursor.execute(self._text(statement))
-            while rows := cursor.fetchmany(size):
+        with self._session() as session, session.cursor() as cursor:
+            found = cursor.stream(self._text(statement))  # for a cursor of its own, the server would use one process
+            while rows := list(islice(found, size)):
                 names = [each.name for each in cursor.description]
                 columns = [
                     arrow.array([row[at] for row in rows], arrow.string() if name == "label" else arrow.int64())

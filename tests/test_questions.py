@@ -382,6 +382,7 @@ def test_the_words_mean_the_same_as_functions_and_as_text():
         ),
         "threshold(age>=65, 100)": threshold("age >= 65", at_least=100),
         "share(smokes == 'yes', at_least=0.3)": share("smokes == 'yes'", at_least="3/10"),
+        "share(smokes == 'yes', at_least=0.125)": share("smokes == 'yes'", at_least="12.5 %"),
         "share(smokes, at_least = 3/10)": share("smokes == yes", at_least=0.3),
         "median(cost, above=-1.5e3)": median("cost", -1500),
         "quantile(cost, 0.9, above=1200)": quantile("cost", q=Decimal("0.9"), above=np.float64(1200)),

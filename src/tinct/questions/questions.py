@@ -548,6 +548,8 @@ def as_predicate(given: str | Predicate) -> Predicate:
 
 
 def _fraction(given: NumberLike, name: str) -> Fraction:
+    if isinstance(given, str) and given.rstrip().endswith("%"):
+        return rational(given.rstrip()[:-1].rstrip(), name) / 100
     # a float stands for the decimal it is printed as: 0.3 is three tenths, not 0.299999999999999988897769753748…
     return rational(repr(float(given)) if isinstance(given, float) else given, name)
 

@@ -176,19 +176,15 @@ class Private:
             self.connection.execute(f"SET allowed_paths=[{', '.join(map(text_literal, paths))}]")
         if attached is not None:
             self.connection.execute(f"ATTACH {text_literal(attached)} AS {DATABASE} (READ_ONLY, TYPE duckdb)")
+        with suppress(module.InvalidInputException):  # in a notebook without ipywidgets it is off and cannot be set
+            self.connection.execute("SET enable_progress_bar=false")
         for setting in (
             "force_mbedtls_unsafe=true",  # without an extension, it encrypts only if told so; see docs/decisions/0014
             "temp_file_encryption=true",
-            *self._without_progress_bar(),
             "enable_external_access=false",
             "lock_configuration=true",
         ):
             self.connection.execute(f"SET {setting}")
-
-    def _without_progress_bar(self) -> tuple[str, ...]:
-        """The setting, if it is not off already: without ipywidgets, in a notebook, DuckDB refuses to set it."""
-        shown = self.connection.execute("SELECT current_setting('enable_progress_bar')").fetchone()
-        return () if shown == (False,) else ("enable_progress_bar=false",)
 
     @contextmanager
     def reading(self, scan: str) -> Iterator[tuple[Callable[[str], Any], str]]:

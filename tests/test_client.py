@@ -592,6 +592,36 @@ def test_javascript_keeps_the_memories_of_the_vectors():
     assert json.loads(in_node(script, CLIENT, given=given)) == [4, 36, []]
 
 
+def test_two_hundred_phones_answer_twice(tmp_path):
+    """A whole collection: phones in JavaScript with memories, two rounds of lines, counts, shares and a change."""
+    chain = local.repeated(3, 5, 4, kind="cells", symbols=["yes", "no", "unsure"])
+    chain.to_json(tmp_path / "chain.json")
+    script = """
+      const { readChain, answer } = await import(process.argv[1]);
+      const fs = require("fs");
+      const chain = readChain(fs.readFileSync(process.argv[2], "utf8"), { lifetime: "5", first: "4" });
+      const memories = Array(200).fill(null);
+      for (const turn of [1, 2]) {
+        const lines = memories.map((memory, phone) => {
+          const said = phone % 4 ? "yes" : turn === 1 ? "no" : "unsure";
+          const { report, memory: after } = answer(chain, said, memory);
+          memories[phone] = after;
+          return JSON.stringify({ ...report, phone_time: `0${turn}:00` });
+        });
+        fs.writeFileSync(`${process.argv[3]}/${turn}.jsonl`, lines.join("\\n") + "\\nlost connection\\n");
+      }
+      console.log(memories.filter((text) => Object.keys(JSON.parse(text).drawn).length === 2).length);
+    """
+    changed = in_node(script, CLIENT, tmp_path / "chain.json", tmp_path)
+    assert int(changed) == 50
+    rounds = [local.tally(tmp_path / f"{turn}.jsonl", chain.mechanism) for turn in (1, 2)]
+    assert [(each.reports, each.rejected.total()) for each in rounds] == [(200, 1)] * 2
+    shares = rounds[0].estimate(1 - 1e-9)
+    assert ((shares.low <= [0.75, 0.25, 0]) & (shares.high >= [0.75, 0.25, 0])).all()
+    moved = chain.change(*rounds, 1 - 1e-9)
+    assert ((moved.low <= [0, -0.25, 0.25]) & (moved.high >= [0, -0.25, 0.25])).all()
+
+
 def test_python_refuses_the_chains_and_memories_of_the_vectors(tmp_path):
     """The same as clients."""
     held = json.loads((CLIENTS / "vectors.json").read_text())

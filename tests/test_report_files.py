@@ -251,6 +251,16 @@ def test_too_many_bad_rows_are_a_stop(tmp_path):
             local.tally(path, MECHANISMS["cells"], most_rejected=share)
 
 
+@pytest.mark.parametrize("suffix", [".csv", ".tsv"])
+def test_a_file_without_a_header_shows_nobody(suffix, tmp_path):
+    """Its first row is somebody's: the error does not repeat it."""
+    path = tmp_path / f"r{suffix}"
+    path.write_text("secret\n1\n2\n")
+    with pytest.raises(FileError, match="no column report") as caught:
+        local.tally(path, MECHANISMS["cells"])
+    assert "secret" not in str(caught.value)
+
+
 def test_what_no_mechanism_says_is_never_counted():
     """Members that are equal and bits that are none used to give frequencies of 6 and intervals that are no numbers."""
     for name, row in (("subset", [2, 2, 2]), ("unary", [6] * 10), ("unary", [-1] * 10), ("hash", [0, 0, 0])):

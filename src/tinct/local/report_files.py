@@ -322,10 +322,9 @@ def report_columns(names: Sequence[str], wanted: ReportsOf, path: str) -> list[s
         return [wanted.column]
     if all(names.count(name) == 1 for name in wanted.spread):
         return wanted.spread
-    spread = "" if wanted.randomiser.width == 1 else f", or {wanted.spread[0]} to {wanted.spread[-1]}"
-    raise FileError(
-        f"this has no column {wanted.column}{spread}; the columns are {', '.join(names[:20])!s:.300}", path=path
-    )
+    spread = "" if wanted.randomiser.width == 1 else f", nor {wanted.spread[0]} to {wanted.spread[-1]}"
+    # not the names that are there: a file without a header has somebody's row in their place
+    raise FileError(f"this has no column {wanted.column}{spread}", path=path)
 
 
 def _of_sheet(block: bytes, first: int, name: str, header: _Header, wanted: ReportsOf) -> Batch:

@@ -482,5 +482,11 @@ def test_every_mechanism_is_designed_by_the_command(tmp_path, run):
         run("design", "-e", "1", *words, "--output", path)
         made = local.LocalMechanism.from_json(path)
         assert bool(made.exact_delta) == ("-d" in words)
+    run("design", "-e", "1", *both, "-d", "0.05", "--output", path)
+    (tmp_path / "a.csv").write_text("answer\n0\n2\n", encoding="utf-8")
+    reports = str(tmp_path / "r.csv")
+    said = run("privatize", str(tmp_path / "a.csv"), "-c", "answer", "-m", path, "-o", reports)
+    assert "each ε = 1, δ = 0.05 private" in said
+    assert "delta=0.05" in repr(local.LocalMechanism.from_json(path))
     table.write_text("symbol,old,new\na,0.1,0.5\nb,0.9,0.5\n", encoding="utf-8")
     assert "no column 'other'" in run("design", "-e", "1", str(table), "--pairs", "old:other", status=2)

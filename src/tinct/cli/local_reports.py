@@ -120,7 +120,7 @@ def privatize(
             raise ParameterError("--unit is for --engine local: for Spark, keep one row of each person first")
         with stage("Privatising on Spark"):
             privatize_files(answers, column, made, output, master=master, missing=missing)
-        echo(f"Reports written to {output}, each ε = {made.epsilon:.6g} private ({made.name})")
+        echo(f"Reports written to {output}, each {_budget(made)} private ({made.name})")
         echo(f"Note: {_EACH_ROW}", err=True)
         return
     from tinct.local import answers_and_reports
@@ -134,9 +134,14 @@ def privatize(
             done += len(cells)
             progress(done)
     each = "each" if unit is None else "one for each person, each"
-    echo(f"{plural(done, 'report')} written to {output}, {each} ε = {made.epsilon:.6g} private ({made.name})")
+    echo(f"{plural(done, 'report')} written to {output}, {each} {_budget(made)} private ({made.name})")
     if unit is None:
         echo(f"Note: {_EACH_ROW}; --unit COLUMN takes one row of each person", err=True)
+
+
+def _budget(made: LocalMechanism) -> str:
+    """What one report costs; with δ, both."""
+    return f"ε = {made.epsilon:.6g}" + (f", δ = {made.delta:.6g}" if made.exact_delta else "")
 
 
 def _place(path: str, rows: Any, at: int) -> str:

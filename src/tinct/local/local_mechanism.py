@@ -48,7 +48,7 @@ class LocalMechanism:
         channel: What it does, in the form that suits it; ``matrix`` writes it out.
         symbols: The names of the symbols.
         note: What it is optimal for, if anything.
-        exact_delta: The δ of (ε, δ)-privacy; 0 for everything but the quaternary mechanism.
+        exact_delta: The δ of (ε, δ)-privacy, 0 unless it was asked for.
         utility: What ``value`` measures: a divergence, ``"information"``, ``"distortion"``, or None.
         value: How much of the utility it achieves, if it was designed for one.
         hypotheses: The two distributions it tells apart, if it was designed for that.
@@ -336,8 +336,9 @@ class LocalMechanism:
 
     def __repr__(self) -> str:
         value = "" if self.value is None else f", {_utility_name(self.utility)} {self.value:.6g}"
+        delta = f"delta={self.delta:.6g}, " if self.exact_delta else ""
         return (
-            f"LocalMechanism({self.name!r}, epsilon={self.epsilon:.6g}, {len(self.symbols):,} symbols, "
+            f"LocalMechanism({self.name!r}, epsilon={self.epsilon:.6g}, {delta}{len(self.symbols):,} symbols, "
             f"{self.channel.size_of_outputs()} outputs{value})"
         )
 

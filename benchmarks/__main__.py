@@ -99,8 +99,8 @@ def _document(sections: dict[str, str]) -> str:
         "too; their times are medians.\n\n"
         "Why some goals are missed: groups of a text file take a third more processor time than DuckDB's own, since\n"
         "cells are first copied out of the file and only then counted. A graph that outgrows a cache when it\n"
-        "is doubled takes more than twice as long; by how much SciPy's own search grows on the same graphs stands "
-        "in the same rows.\n\n"
+        "is doubled takes more than twice as long; by how much SciPy's own search grows on the same graphs stands in\n"
+        "the same rows.\n\n"
     )
     order = [name for name in PARTS if name in sections]
     return intro + "\n".join(f"<!-- {name} -->\n## {PARTS[name]}\n\n{sections[name]}" for name in order)

@@ -20,7 +20,7 @@ from tinct.local.mechanism_files import write_mechanism as write_local
 from tinct.local.parameters import LocalBudget
 from tinct.mechanism.table_files import read_mechanism, read_table, write_mechanism, write_table
 from tinct.numbers.amounts import Amount, rational
-from tinct.questions import modes
+from tinct.questions import modes, noise
 
 Read = Callable[[Path], Any]
 
@@ -99,6 +99,7 @@ def _column(path: Path) -> Any:
 TARGETS = (
     Target("certificate", ".json", exact.Certified.from_json),
     Target("certificate of the mode", ".json", modes.ModeCertificate.from_json),
+    Target("certificate of noise", ".json", noise.NoiseCertificate.from_json),
     Target("mechanism", ".json", read_mechanism),
     Target("local mechanism", ".json", read_local),
     *(Target(f"graph {suffix}", suffix, graphs.read) for suffix in (".json", ".csv", ".tsv", ".graphml")),
@@ -119,6 +120,7 @@ TARGETS = (
 _QUESTIONS = [
     b"majority(support)", b"threshold(age >= 40 and ward == 'N', at_least=3)", b"share(support == 'yes', at_least=0.3)",
     b"median(age, above=40)", b"quantile(age, 0.9, above=-1.5e3)", b"mode(ward, ['N', 'S', 'E'])",
+    b"count(age >= 65)", b"margin(vote, yes='Y', no=['N'])", b"top(ward, ['N', 'S', 'E'], k=2, rest='E')",
     b"exists(not (a < 1 or `b c` in ['x', 'y']))",
 ]  # fmt: skip
 _PREDICATES = [b"age >= 40 and ward == 'N'", b"not (a < 1 or `b c` in ['x', 'y'])", b'a == 1 or "b c" != -1.5e3']
@@ -140,6 +142,14 @@ def seeds() -> dict[str, tuple[bytes, ...]]:
     return {**found, **{name: tuple(lines) for name, lines in texts.items()}}
 
 
+def _noise_certificates() -> list[noise.NoiseCertificate]:
+    amount, table = Amount.parse("ln 2", "epsilon"), noise.TableNoise(-1, (2, 4, 2), Fraction(2))
+    return [
+        noise.NoiseCertificate("count(x)", "add-remove", 1, amount, Fraction(1, 4), table),
+        noise.NoiseCertificate("count(x)", "replace", 1, amount, Fraction(0), noise.GeometricNoise(Fraction(1, 2))),
+    ]
+
+
 def _mode_certificates() -> list[modes.ModeCertificate]:
     amount = Amount.parse("ln 2", "epsilon")
     table, coin = modes.mode_mechanism(2, amount, neighbors="replace", n=3), modes.PermuteAndFlip(2, Fraction(1, 2))
@@ -159,6 +169,7 @@ def _written(folder: Path) -> dict[str, tuple[bytes, ...]]:
             exact.balanced(line, graphs.EdgeClasses([Privacy(1), Privacy("1/3", "1/7")], [0, 1, 0])).to_json,
         ]),
         "certificate of the mode": _saved(folder, ".json", [one.to_json for one in _mode_certificates()]),
+        "certificate of noise": _saved(folder, ".json", [one.to_json for one in _noise_certificates()]),
         "mechanism": _saved(folder, ".json", [partial(write_mechanism, made)]),
         "local mechanism": _saved(folder, ".json", [partial(write_local, one) for one in _local_mechanisms()]),
         "fixed values .json": (b'{"2": 0.6, "3": 0.4}',),

@@ -162,7 +162,7 @@ class Answer:
         numbers = {}
         if self.plan.has_numbers:
             numbers = {"interval": self.interval()}
-            if self.plan.people:
+            if self.plan.people and isinstance(self.value, int):  # of many numbers it would take long
                 numbers["population_share"] = self.population_share()
         return {
             "schema": "tinct/answer@1",

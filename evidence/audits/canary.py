@@ -117,6 +117,8 @@ def _overheard(scan: Scan) -> Iterator[None]:
 
     class Ear(logging.Handler):
         def emit(self, record: logging.LogRecord) -> None:
+            if record.name.startswith("numba."):  # the byte code that it compiles, whose places are numbers like any
+                return
             scan.search(f"a log record of {record.name}", record.getMessage())
 
     ear, root = Ear(level=0), logging.getLogger()

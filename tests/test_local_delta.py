@@ -322,6 +322,20 @@ def test_forged_files_are_refused(tmp_path):
             LocalMechanism.from_json(path)
 
 
+def test_one_unit_too_many_revealed_is_refused():
+    """By the definition: units that reveal are units of δ, and are taken from those of the cells."""
+    from dataclasses import replace
+
+    from tinct.errors import NotPrivate
+
+    units = DESIGNS["reveal or cells"].randomiser
+    units.prove()
+    for changes in ({"allowed": units.reveal - 1}, {"reveal": units.reveal - 1}, {"own": units.own + 1},
+                    {"own": units.own + units.count - 1, "other": units.other - 1}):  # fmt: skip
+        with pytest.raises(NotPrivate):
+            replace(units, **changes).prove()
+
+
 # bad input
 
 

@@ -9,6 +9,7 @@ _UNITS, _DRAWS, _ONE = (
     ("test_collecting.py::test_draws_follow_the_enumerated_distribution",),
     ("test_collecting.py::test_one_unit_too_many_is_refused",),
 )
+_REVEALED = ("test_local_delta.py::test_one_unit_too_many_revealed_is_refused",)
 _PROVED = ("test_mutants.py::test_one_unit_too_many_of_a_table_or_a_hash_is_refused",)
 
 MUTANTS = (
@@ -75,6 +76,27 @@ MUTANTS = (
         "TOTAL * up // (up + down)",
         "-(-TOTAL * up // (up + down))",
         _UNITS,
+    ),
+    Mutant(
+        "a symbol may be revealed more often than δ says",
+        "RevealRandomiser._keeps_ratio",
+        "0 <= self.reveal <= self.allowed",
+        "0 <= self.reveal",
+        _REVEALED,
+    ),
+    Mutant(
+        "what is revealed is not taken from the cells' units",
+        "RevealRandomiser._keeps_ratio",
+        "self.total - self.reveal",
+        "self.own + (self.count - 1) * self.other",
+        _REVEALED,
+    ),
+    Mutant(
+        "a symbol is revealed twice as often",
+        "RevealRandomiser.draw_batch",
+        "drawn < kept",
+        "drawn < kept + kept",
+        ("test_local_delta.py::test_one_draw_reveals_or_answers",),
     ),
     Mutant(
         "the ratio of subsets is wrong by one member",

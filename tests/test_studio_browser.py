@@ -91,7 +91,8 @@ class Visit:
 
     def drag(self, name: str, share: float) -> None:
         """Drag the thumb of a slider with the mouse to a share of its length."""
-        self.window.locator(f"#{name}").scroll_into_view_if_needed()
+        # not only into view: the header that stays on top may cover it there
+        self.window.locator(f"#{name}").evaluate("slider => slider.scrollIntoView({block: 'center'})")
         box = self.window.locator(f"#{name} .dash-slider-track").bounding_box()
         thumb = self.window.locator(f"#{name} .dash-slider-thumb").bounding_box()
         mouse = self.window.mouse

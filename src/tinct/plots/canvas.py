@@ -44,7 +44,7 @@ class Canvas:
     ) -> None:
         from matplotlib.layout_engine import ConstrainedLayoutEngine
 
-        from tinct.plots.shown_figure import ShownFigure
+        from tinct.plots.shown_figure import shown_figure
 
         self.theme = colors
         self._labels: list[tuple[Any, Any]] = []
@@ -56,7 +56,7 @@ class Canvas:
             self.figure, self.axes = ax.figure.figure, [ax]
             return
         margins = ConstrainedLayoutEngine(w_pad=0.1, h_pad=0.09, wspace=0.04, hspace=0.06)
-        self.figure = ShownFigure(figsize=size, layout=margins)
+        self.figure = shown_figure()(figsize=size, layout=margins)
         grid = self.figure.add_gridspec(*panels, **ratios)
         places = [(row, column) for row in range(panels[0]) for column in range(panels[1])]
         self.axes = [self.figure.add_subplot(grid[place]) for place in places]

@@ -237,7 +237,7 @@ class Statement:
         return f"SELECT {first} FROM ({by_group}) AS parts GROUP BY person"
 
     def _kept(self, how: Keep, value: str) -> str:
-        return self._sql.some(value) if how == Keep.ANY else f"min({value})"
+        return {Keep.ANY: self._sql.some(value), Keep.FIRST: f"min({value})"}[how]
 
     def _place_of_label(self) -> str:
         whens = " ".join(f"WHEN {self._literal(each)} THEN {at}" for at, each in enumerate(self.plan.groups or ()))

@@ -93,15 +93,11 @@ def _document(sections: dict[str, str]) -> str:
     intro = (
         "# Benchmark results\n\n`python -m benchmarks` measures all of it again. Times are the best of several runs "
         "of the whole public call, on\nthe same data in the same process; of the fair optimum they are medians of "
-        "processor time, on one core, while\nother programs used the machine too, and ratios are medians over turns.\n"
-        "\n"
-        "Questions about rows are asked in turns with the engine's own count, while other programs used the machine\n"
-        "too; their times are medians.\n\n"
-        "Why some goals are missed: groups of a text file take a third more processor time than DuckDB's own, since\n"
-        "cells are first copied out of the file and only then counted. PostgreSQL's rows were measured\n"
-        "twice: the first run gave 1.16 and 1.15. A graph that outgrows a cache when it is doubled\n"
-        "takes more than twice as long; by how much SciPy's own search grows on the same graphs stands in\n"
-        "the same rows.\n\n"
+        "processor time, on one core, and ratios\nare medians over turns. Questions about rows are asked in turns with "
+        "the engine's own count; their times are medians.\n\n"
+        "Why some goals are missed: a graph that outgrows a cache when it is doubled takes more than twice as "
+        "long; by\n"
+        "how much SciPy's own search grows on the same graphs stands in the same rows.\n\n"
     )
     order = [name for name in PARTS if name in sections]
     return intro + "\n".join(f"<!-- {name} -->\n## {PARTS[name]}\n\n{sections[name]}" for name in order)

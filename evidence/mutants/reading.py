@@ -22,7 +22,7 @@ MUTANTS = (
         "_number_case",
         "sql.matches(text, number_pattern(written))",
         "'true'",
-        _described("test_real_files_are_read_right"),
+        _described("test_cells_are_read_as_the_twin_reads_them"),
     ),
     Mutant(
         "the mark between thousands stays where it is",
